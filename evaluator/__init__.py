@@ -1,0 +1,1 @@
+"""Getting a patch, judging it, and doing so for many."""

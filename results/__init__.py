@@ -1,0 +1,1 @@
+"""The durable record of every attempt, and every view of it."""
