@@ -1,0 +1,164 @@
+"""The facts of a run: what was asked, what it cost, what came of it. One frozen record per fact.
+
+    Run ──< Request   one call that reached a model provider, billed whether or not it was of use
+        ──< Attempt   one patch (or the lack of one) for one task and sample
+        ──< Record    the verdict on that attempt, with everything needed to doubt it
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Verdict(StrEnum):
+    """What an attempt is worth. `reason` of the record says why."""
+
+    RESOLVED = "RESOLVED"
+    NOT_RESOLVED = "NOT_RESOLVED"
+    INVALID_PATCH = "INVALID_PATCH"
+    TAMPERED = "TAMPERED"
+    SUSPECT = "SUSPECT"
+    INFRA_ERROR = "INFRA_ERROR"
+    TASK_QUARANTINED = "TASK_QUARANTINED"
+
+    @property
+    def scored(self) -> bool:
+        """Whether the attempt counts in a resolve rate: faults of ours and broken tasks do not."""
+        return self not in (Verdict.INFRA_ERROR, Verdict.TASK_QUARANTINED)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one request, in disjoint parts but for `reasoning`, which is contained in `output`."""
+
+    input: int
+    """Fresh input: the provider's prompt count without `cached`."""
+    cached: int
+    output: int
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens, and where the figures come from. Stored with each request it priced."""
+
+    input: Decimal
+    cached: Decimal
+    output: Decimal
+    source: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request to a model provider. `cost` is None when it is unknown, which is never the same as zero."""
+
+    instance_id: str
+    sample: int
+    model: str
+    started_at: datetime
+    seconds: float
+    outcome: str
+    """`ok`, or what went wrong in a few words (`HTTP 429`, `connection reset`, `no usage reported`)."""
+    usage: Usage | None
+    price: Price | None
+    cost: Decimal | None
+    billable: bool = True
+    """False when the provider can not have charged for it (never reached, or refused before any work)."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a solver came back with. An empty `patch` is an answer too; `note` says how it came about."""
+
+    instance_id: str
+    sample: int
+    patch: str
+    note: str = ""
+    """Empty, or why there is no usable patch (`answer was cut at the token limit`, `no diff in the answer`)."""
+    seconds: float = 0.0
+    transcript: tuple[dict[str, Any], ...] = ()
+    """Messages exchanged, in order: `role`, `content`, and what the provider added."""
+
+
+class Spent(BaseModel):
+    """Where the seconds of one attempt went, as the host measured them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    build: float = 0.0
+    queue: float = 0.0
+    sandbox: float = 0.0
+    """Start and removal of the copy."""
+    tests: float = 0.0
+    cpu: float | None = None
+    memory_peak_mb: float | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """The verdict on one attempt. Append-only; a later one for the same attempt (after a fault) supersedes it."""
+
+    instance_id: str
+    sample: int
+    verdict: Verdict
+    reason: str
+    """A stable code: `resolved`, `f2p_fail`, `p2p_regress`, `incomplete`, `timeout`, `memory`, `apply`, `empty`, …"""
+    explanation: str
+    """One sentence for a person."""
+    flags: tuple[str, ...]
+    """Observations that change no verdict: `reverted_test_edit`, `fuzzy_apply`, …"""
+    f2p_passed: int
+    f2p_total: int
+    p2p_passed: int
+    p2p_total: int
+    failed: tuple[str, ...]
+    """Required test ids that did not pass, at most 50."""
+    tries: int
+    spent: Spent
+    task_digest: str
+    environment_digest: str
+    patch_digest: str
+    backend: str
+    grader_version: str
+    patch: str
+    """The patch as submitted."""
+    output: bytes
+    """Test output, bounded, for people only."""
+    evidence: dict[str, Any]
+    """All the judge saw, JSON-serialisable."""
+    started_at: datetime
+
+
+class RunConfig(BaseModel):
+    """Everything that makes two runs comparable, or not. Resuming requires an equal one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    dataset: str
+    taskset_digest: str
+    instances: tuple[str, ...]
+    samples: int = 1
+    solver: str
+    """`gold`, `noop`, `replay`, `oneshot`."""
+    solver_options: dict[str, Any] = {}
+    """What the solver needs to be built again (model, base URL, temperature, context, predictions digest); no secrets."""
+    backend: str
+    limits: dict[str, float] = {}
+    grader_version: str
+    assay_version: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """`finished_at` is None while attempts are owed."""
+
+    id: str
+    name: str
+    created_at: datetime
+    config: RunConfig
+    finished_at: datetime | None = None
+    tags: tuple[str, ...] = field(default=())
