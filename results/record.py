@@ -139,6 +139,7 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     dataset: str
+    split: str = "test"
     taskset_digest: str
     instances: tuple[str, ...]
     samples: int = 1
@@ -147,6 +148,11 @@ class RunConfig(BaseModel):
     solver_options: dict[str, Any] = {}
     """What the solver needs to be built again (model, base URL, temperature, context, predictions digest); no secrets."""
     backend: str
+    backend_options: dict[str, Any] = {}
+    """Base image, registry, namespace: what names an environment on this backend."""
+    environments: str = "built"
+    """`built` from facts, or `published` images."""
+    repo_url: str = ""
     limits: dict[str, float] = {}
     grader_version: str
     assay_version: str
