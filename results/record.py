@@ -1,8 +1,12 @@
 """The facts of a run: what was asked, what it cost, what came of it. One frozen record per fact.
 
-    Run ──< Request   one call that reached a model provider, billed whether or not it was of use
+    Run ──< Session   one process at work on it: a run that was resumed has several
+        ──< Request   one call that reached a model provider, billed whether or not it was of use
+        ──< Cost      money spent on the run as a whole (GPU hours), not on one request
         ──< Attempt   one patch (or the lack of one) for one task and sample
         ──< Record    the verdict on that attempt, with everything needed to doubt it
+
+`AttemptRow` and `RecordRow` are the same facts as a list shows them, without what lies in artefact files.
 """
 
 from dataclasses import dataclass, field
@@ -71,6 +75,35 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """Dollars spent on a run as a whole. `kind` is a stable word (`gpu_held`), `detail` the sum it came from."""
+
+    kind: str
+    amount: Decimal
+    detail: str
+
+
+@dataclass(frozen=True)
+class Session:
+    """One process at work on a run, from taking the run to the last thing it wrote down."""
+
+    host: str
+    pid: int
+    started_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class AttemptRow:
+    """An attempt as listed."""
+
+    instance_id: str
+    sample: int
+    note: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Attempt:
     """What a solver came back with. An empty `patch` is an answer too; `note` says how it came about."""
 
@@ -99,8 +132,8 @@ class Spent(BaseModel):
 
 
 @dataclass(frozen=True)
-class Record:
-    """The verdict on one attempt. Append-only; a later one for the same attempt (after a fault) supersedes it."""
+class RecordRow:
+    """The verdict on one attempt, as listed. A later one for the same attempt (after a fault) supersedes it."""
 
     instance_id: str
     sample: int
@@ -124,13 +157,19 @@ class Record:
     patch_digest: str
     backend: str
     grader_version: str
+    started_at: datetime
+
+
+@dataclass(frozen=True)
+class Record(RecordRow):
+    """The verdict on one attempt with everything needed to doubt it. Append-only."""
+
     patch: str
     """The patch as submitted."""
     output: bytes
     """Test output, bounded, for people only."""
     evidence: dict[str, Any]
     """All the judge saw, JSON-serialisable."""
-    started_at: datetime
 
 
 class RunConfig(BaseModel):
