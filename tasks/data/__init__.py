@@ -1,0 +1,1 @@
+"""Facts kept as data: environments of public tasks, and the starter set."""
