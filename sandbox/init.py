@@ -11,6 +11,7 @@ stdout  The result channel, called *frames*. This program's own words on it are 
             <boundary> started                  the command is about to be executed; all before went well
             <boundary> failed <reason>          the sandbox could not be made; the command never ran
             <boundary> file <index> <size>      after the command ended: contents of `collect[index]` follow
+            <boundary> counter <index> <size>   after the command ended: contents of `counters[index]` follow
             <boundary> end                      after the last collected file
 
         No `started` means the host failed the job. The command reaches the channel by the file descriptor
@@ -30,15 +31,19 @@ a NUL byte: arguments, paths and variables cannot hold one, so nothing needs quo
     link           2n  path, target: symbolic links to make, replacing what is there
     collect        n   files to send back; what is no regular file below `cwd` is left out
     collect_limit  1   bytes; larger files are left out
+    counters       n   files of the kernel's to send back, such as a control group's, if they are there
     identity       2   uid and gid to take in a user namespace of its own (absent: keep the present ones).
                        Needs to be uid 0 of a user namespace with CAP_NET_ADMIN, CAP_SETFCAP and
                        CAP_SYS_RESOURCE; the command gets no capability.
+    user           2   uid and gid to become, where no user namespace can be made. Needs to be uid 0 with
+                       CAP_NET_ADMIN, CAP_SETUID, CAP_SETGID and CAP_SETPCAP; the command gets no capability.
 
-With `identity`, addresses outside the network namespace become *silent* first: packets for them vanish, so a
-connection attempt times out, as on the open internet, where "network unreachable" would answer at once.
+With `identity` or `user`, addresses outside the network namespace become *silent* first: packets for them
+vanish, so a connection attempt times out, as on the open internet, where "network unreachable" would answer
+at once.
 
-Exit status: the command's own, as a shell reports it. With `collect` this program stays as the command's
-parent; whatever the command left running is killed before the files are read.
+Exit status: the command's own, as a shell reports it. With `collect`, even an empty one, this program stays
+as the command's parent; whatever the command left running is killed before the files are read.
 """
 
 # The public modules `socket` and `signal` build enumerations at import: 10 ms of every start.
@@ -54,6 +59,7 @@ import struct
 
 CLONE_NEWUSER = 0x10000000
 PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
 HIGH_DESCRIPTOR = 200
 CHUNK = 1 << 20
 
@@ -66,6 +72,9 @@ def main() -> None:
         if "identity" in header:
             silence_outside()
             become(*[int(number) for number in header["identity"]])
+        if "user" in header:
+            silence_outside()
+            step_down(*[int(number) for number in header["user"]])
         os.chdir(header["cwd"][0])
         for path in header["remove"]:
             remove(path)
@@ -77,7 +86,7 @@ def main() -> None:
         send(frames, boundary + b" failed " + repr(error).encode("utf-8", "backslashreplace") + b"\n")
         os._exit(125)
     send(frames, boundary + b" started\n")
-    if not header["collect"]:
+    if "collect" not in header:
         execute(header, frames)
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # out of reach of the command, which has our uid
     child = os.fork()
@@ -90,6 +99,10 @@ def main() -> None:
         content = read_collected(path, int(header["collect_limit"][0]))
         if content is not None:
             send(frames, b"%s file %d %d\n" % (boundary, index, len(content)) + content)
+    for index, path in enumerate(header["counters"]):
+        content = read_counter(path)
+        if content:
+            send(frames, b"%s counter %d %d\n" % (boundary, index, len(content)) + content)
     send(frames, boundary + b" end\n")
     os._exit(status)
 
@@ -99,7 +112,7 @@ def read_header() -> "dict[str, list[bytes]]":
     while not length.endswith(b"\n"):
         length += read_exactly(1)
     values = iter(read_exactly(int(length)).split(b"\0"))
-    header = {name: [] for name in ("remove", "write", "link", "collect", "limits")}  # type: dict[str, list[bytes]]
+    header = {name: [] for name in ("remove", "write", "link", "counters", "limits")}  # type: dict[str, list[bytes]]
     for name in values:
         if name:
             header[name.decode()] = [next(values) for _ in range(int(next(values)))]
@@ -160,6 +173,19 @@ def become(uid: int, gid: int) -> None:
     write_setting("/proc/self/setgroups", "deny")
     write_setting("/proc/self/uid_map", "%d %d 1" % (uid, outer_uid))
     write_setting("/proc/self/gid_map", "%d %d 1" % (gid, outer_gid))
+
+
+def step_down(uid: int, gid: int) -> None:
+    """Leaves every capability, those that a later program could regain included, and then root itself."""
+    libc = ctypes.CDLL(None)
+    capability = 0
+    while libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+        capability += 1
+    if capability == 0:
+        raise PermissionError("capabilities cannot be dropped")
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
 
 
 def write_setting(path: str, value: str) -> None:
@@ -288,6 +314,16 @@ def kill_all_others() -> None:
                 pass
         except ChildProcessError:
             os.sched_yield()
+
+
+def read_counter(path: bytes) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    content = os.read(descriptor, 4096)
+    os.close(descriptor)
+    return content
 
 
 def read_collected(path: bytes, limit: int) -> "bytes | None":
