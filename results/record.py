@@ -76,7 +76,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Cost:
-    """Dollars spent on a run as a whole. `kind` is a stable word (`gpu_held`), `detail` the sum it came from."""
+    """Dollars spent on a run as a whole: `kind` is a stable word (`gpu_held`), `detail` how it came about."""
 
     kind: str
     amount: Decimal
@@ -111,7 +111,7 @@ class Attempt:
     sample: int
     patch: str
     note: str = ""
-    """Empty, or why there is no usable patch (`answer was cut at the token limit`, `no diff in the answer`)."""
+    """Empty, or why there is no usable patch (`cut at the token limit`, `no diff in the answer`)."""
     seconds: float = 0.0
     transcript: tuple[dict[str, Any], ...] = ()
     """Messages exchanged, in order: `role`, `content`, and what the provider added."""
@@ -133,13 +133,13 @@ class Spent(BaseModel):
 
 @dataclass(frozen=True)
 class RecordRow:
-    """The verdict on one attempt, as listed. A later one for the same attempt (after a fault) supersedes it."""
+    """The verdict on one attempt, as listed. A later one of the same attempt (after a fault) replaces it."""
 
     instance_id: str
     sample: int
     verdict: Verdict
     reason: str
-    """A stable code: `resolved`, `f2p_fail`, `p2p_regress`, `incomplete`, `timeout`, `memory`, `apply`, `empty`, …"""
+    """A stable code: `resolved`, `f2p_fail`, `p2p_regress`, `incomplete`, `timeout`, `apply`, `empty`, …"""
     explanation: str
     """One sentence for a person."""
     flags: tuple[str, ...]
@@ -185,7 +185,7 @@ class RunConfig(BaseModel):
     solver: str
     """`gold`, `noop`, `replay`, `oneshot`."""
     solver_options: dict[str, Any] = {}
-    """What the solver needs to be built again (model, base URL, temperature, context, predictions digest); no secrets."""
+    """What builds the solver again: model, base URL, temperature, context, predictions digest; no secrets."""
     backend: str
     backend_options: dict[str, Any] = {}
     """Base image, registry, namespace: what names an environment on this backend."""
