@@ -3,13 +3,16 @@
 A sum that lacks a price is a lower bound and prints as one. Unknown is never zero.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from results.record import Cost, Request
+from results.record import Cost, Request, RunConfig, Session
 
 Bound = Literal["exact", "at_least", "more_than", "unknown", "no_model"]
 
@@ -26,13 +29,26 @@ def dollars(amount: Decimal, *, floor: bool = False) -> str:
     return f"-${-rounded:,f}" if rounded < 0 else f"${rounded:,f}"
 
 
-def gpu_cost(dollars_per_hour: Decimal, gpus: int, seconds: float) -> Cost:
-    """What holding GPUs for `seconds` costs, busy or not: they are paid for while they wait for tests, too.
+def gpu_cost(config: RunConfig, sessions: Iterable[Session], requests: Iterable[Request]) -> Cost | None:
+    """What holding one's own GPUs cost a run, busy or idle; None when it names no `gpu_hour` price.
 
-    Requests to them are not `billable`: nobody charges for one.
+    Each session held them from its first request to the end of its last. That is worked out from what was recorded
+    anyway, so a session that was killed is paid for like any other. The requests themselves cost nothing.
     """
-    amount = dollars_per_hour * gpus * Decimal(str(seconds)) / 3600
-    return Cost("gpu_held", amount, f"{gpus} GPUs at {dollars(dollars_per_hour)} an hour for {seconds:.0f} s")
+    price = config.solver_options.get("gpu_hour")
+    if price is None:
+        return None
+    gpus = int(config.solver_options.get("gpus") or 1)
+    resumed = [session.started_at for session in sessions][1:]
+    spans: dict[int, list[datetime]] = defaultdict(list)
+    for request in requests:
+        end = request.started_at + timedelta(seconds=request.seconds)
+        spans[bisect_right(resumed, request.started_at)] += request.started_at, end
+    held = sum(((max(span) - min(span)) for span in spans.values()), timedelta())
+    hours = Decimal(held // timedelta(microseconds=1)) / 3_600_000_000
+    rate = Decimal(str(price))
+    detail = f"{gpus} × {dollars(rate)} an hour, held {held.total_seconds():,.0f} s"
+    return Cost("gpu_held", rate * gpus * hours, detail)
 
 
 class Amount(BaseModel):
@@ -67,21 +83,18 @@ class Bill(BaseModel):
 
     @classmethod
     def of(cls, requests: Iterable[Request], costs: Iterable[Cost] = ()) -> Self:
-        bill = {"known": Decimal(0), "asked": 0, "priced": 0, "unpriced": 0, "unpriced_tokens": 0}
-        for request in requests:
-            bill["asked"] += 1
-            if request.cost is not None:
-                bill["known"] += request.cost
-                bill["priced"] += 1
-            elif request.billable:
-                bill["unpriced"] += 1
-                if usage := request.usage:
-                    bill["unpriced_tokens"] += usage.input + usage.cached + usage.output
-        for cost in costs:
-            bill["asked"] += 1
-            bill["priced"] += 1
-            bill["known"] += cost.amount
-        return cls.model_validate(bill)
+        asked, held = list(requests), list(costs)
+        known = [amount for request in asked if (amount := request.cost) is not None]
+        known += [cost.amount for cost in held]
+        open_ = [request for request in asked if request.cost is None and request.billable]
+        used = [request.usage for request in open_ if request.usage is not None]
+        return cls(
+            known=sum(known, Decimal(0)),
+            asked=len(asked) + len(held),
+            priced=len(known),
+            unpriced=len(open_),
+            unpriced_tokens=sum(usage.input + usage.cached + usage.output for usage in used),
+        )
 
     @property
     def total(self) -> Amount:
