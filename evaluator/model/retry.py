@@ -1,0 +1,51 @@
+"""How long we put up with a failing endpoint."""
+
+import logging
+from dataclasses import dataclass
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    before_sleep_log,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential_jitter,
+)
+
+from evaluator.model.faults import Transient
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Bounds of retrying one question. Seconds."""
+
+    attempts: int = 8
+    first_wait_s: float = 1.0
+    """Doubles with each attempt, plus up to as much again at random."""
+    longest_wait_s: float = 120.0
+    """Also of what `Retry-After` may ask for."""
+    total_s: float = 900.0
+    """No wait is begun that would end later than this after the first attempt."""
+
+
+def retrying(patience: Patience) -> AsyncRetrying:
+    """Repeats on Transient, raises the last one when patience is over, and everything else at once."""
+    backoff = wait_exponential_jitter(
+        initial=patience.first_wait_s, max=patience.longest_wait_s, jitter=patience.first_wait_s
+    )
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait_s if isinstance(error, Transient) else None
+        return min(max(backoff(state), asked or 0.0), patience.longest_wait_s)
+
+    return AsyncRetrying(
+        retry=retry_if_exception_type(Transient),
+        stop=stop_after_attempt(patience.attempts) | stop_before_delay(patience.total_s),
+        wait=wait,
+        before_sleep=before_sleep_log(_log, logging.INFO),
+        reraise=True,
+    )
