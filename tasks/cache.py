@@ -45,3 +45,18 @@ def publish(target: Path) -> Iterator[Path | None]:
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
+
+
+def usage() -> dict[str, int]:
+    """Bytes on disk of each kind of thing in the cache, largest first."""
+    root = cache_root()
+    kinds = [entry for entry in root.iterdir() if entry.is_dir()] if root.is_dir() else []
+    sizes = {kind.name: sum(_on_disk(path) for path in kind.rglob("*")) for kind in kinds}
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+
+def _on_disk(path: Path) -> int:
+    try:
+        return path.lstat().st_blocks * 512
+    except FileNotFoundError:  # another process tidies up
+        return 0

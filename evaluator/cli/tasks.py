@@ -1,0 +1,102 @@
+"""`assay tasks`: what can be solved."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from evaluator.cli import flags
+from evaluator.cli.console import emit, err, out
+from results.text import plain
+from tasks import starter
+from tasks.facts import quarantine_of, test_files
+from tasks.load import load
+from tasks.printable import printable
+from tasks.select import select
+from tasks.task import Task
+
+app = typer.Typer(help="Bug instances: list them, look at one, prepare the starter set.", rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def bare(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        list_tasks()
+
+
+@app.command("list")
+def list_tasks(
+    dataset: flags.Dataset = "starter",
+    split: flags.Split = "test",
+    filter: flags.Filter = None,
+    limit: flags.Limit = None,
+    skip_invalid: flags.SkipInvalid = False,
+    as_json: flags.Json = False,
+) -> None:
+    """List the tasks of a set.
+
+    \b
+    assay tasks list -d verified --filter sympy
+    """
+    tasks = select(load(dataset, split=split, skip_invalid=skip_invalid), pattern=filter, limit=limit)
+    if as_json:
+        emit({"name": tasks.name, "digest": tasks.digest, "left_out": tasks.left_out, "tasks": [_row(t) for t in tasks]})
+        return
+    table = Table("instance", "repository", "version", "must turn green", "must stay green", "remark", box=None)
+    for task in tasks:
+        counts = str(len(task.fail_to_pass)), str(len(task.pass_to_pass))
+        cells = (task.instance_id, task.repo, task.version, *counts, quarantine_of(task))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    out().print(table)
+    out().print(Text(f"{len(tasks)} tasks of {printable(tasks.name)}, digest {tasks.digest[:12]}"))
+    if tasks.left_out:
+        err().print(Text(f"{len(tasks.left_out)} rows left out:\n" + "\n".join(tasks.left_out)))
+
+
+@app.command()
+def show(
+    instance: Annotated[str, typer.Argument(help="Instance id.")],
+    dataset: flags.Dataset = "starter",
+    split: flags.Split = "test",
+    as_json: flags.Json = False,
+) -> None:
+    """Show one task: what the solver is told, and what the grader asks.
+
+    \b
+    assay tasks show psf__requests-6028 -d verified
+    """
+    (task,) = select(load(dataset, split=split, skip_invalid=True), instances=[instance])
+    if as_json:
+        emit(_row(task) | task.model_dump(mode="json"))
+        return
+    console = out()
+    console.print(Text(f"{task.instance_id}  {task.repo} at {task.base_commit}", "bold"))
+    console.print(Text("\n" + plain(task.problem_statement)))
+    console.print(Text("\nTest files: " + ", ".join(printable(path) for path in test_files(task))))
+    for title, ids in (("must turn green", task.fail_to_pass), ("must stay green", task.pass_to_pass)):
+        console.print(Text(f"\n{len(ids)} tests {title}:", "bold"))
+        console.print(Text("\n".join(printable(name) for name in ids[:20])))
+        if len(ids) > 20:
+            console.print(Text(f"… and {len(ids) - 20} more (--json shows all)"))
+    if reason := quarantine_of(task):
+        console.print(Text(f"\nNo run here can judge a patch for it: {reason}", "yellow"))
+
+
+@app.command()
+def prepare() -> None:
+    """Prepare the starter set: downloads its releases once, checks them by hash, keeps them in the cache."""
+    tasks = starter.load()
+    out().print(Text(f"{len(tasks)} tasks ready, digest {tasks.digest[:12]}"))
+
+
+def _row(task: Task) -> dict[str, Any]:
+    return {
+        "instance_id": task.instance_id,
+        "repo": task.repo,
+        "version": task.version,
+        "fail_to_pass": len(task.fail_to_pass),
+        "pass_to_pass": len(task.pass_to_pass),
+        "quarantine": quarantine_of(task),
+        "digest": task.digest,
+    }
