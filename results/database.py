@@ -64,9 +64,10 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _migrate(connection: Connection) -> None:
-    from alembic import command  # noqa: PLC0415 - slow to import, and needed once in a store's life
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    # Imported here because it is slow to import and needed once in a store's life.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", "results:migrations")

@@ -32,8 +32,8 @@ def dollars(amount: Decimal, *, floor: bool = False) -> str:
 def gpu_cost(config: RunConfig, sessions: Iterable[Session], requests: Iterable[Request]) -> Cost | None:
     """What holding one's own GPUs cost a run, busy or idle; None when it names no `gpu_hour` price.
 
-    Each session held them from its first request to the end of its last. That is worked out from what was recorded
-    anyway, so a session that was killed is paid for like any other. The requests themselves cost nothing.
+    Each session held them from its first request to the end of its last. That is worked out from what was
+    recorded anyway, so a session that was killed counts like any other. The requests themselves cost nothing.
     """
     price = config.solver_options.get("gpu_hour")
     if price is None:
@@ -47,7 +47,7 @@ def gpu_cost(config: RunConfig, sessions: Iterable[Session], requests: Iterable[
     held = sum(((max(span) - min(span)) for span in spans.values()), timedelta())
     hours = Decimal(held // timedelta(microseconds=1)) / 3_600_000_000
     rate = Decimal(str(price))
-    detail = f"{gpus} × {dollars(rate)} an hour, held {held.total_seconds():,.0f} s"
+    detail = f"{gpus} GPU at {dollars(rate)} an hour each, held {held.total_seconds():,.0f} s"
     return Cost("gpu_held", rate * gpus * hours, detail)
 
 

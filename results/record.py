@@ -207,3 +207,15 @@ class Run:
     config: RunConfig
     finished_at: datetime | None = None
     tags: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Everything listed about one run: of each task and sample the last record, of each request the end."""
+
+    run: Run
+    sessions: tuple[Session, ...]
+    requests: tuple[Request, ...]
+    costs: tuple[Cost, ...]
+    attempts: tuple[AttemptRow, ...]
+    records: tuple[RecordRow, ...]

@@ -27,6 +27,7 @@ from results.record import (
     Attempt,
     AttemptRow,
     Cost,
+    Ledger,
     Record,
     RecordRow,
     Request,
@@ -278,6 +279,17 @@ class Store:
                 output=self.artifacts.read(row["output_file"]),
                 evidence=json.loads(self.artifacts.read(row["evidence_file"])),
             )
+
+    def ledger(self, run: Run) -> Ledger:
+        """All that is listed about a run: what its summary is made of."""
+        return Ledger(
+            run=run,
+            sessions=self.sessions(run.id),
+            requests=self.requests(run.id),
+            costs=self.costs(run.id),
+            attempts=self.attempts(run.id),
+            records=self.records(run.id),
+        )
 
     # Plumbing
 

@@ -4,7 +4,7 @@ import unicodedata
 
 
 def plain(text: str) -> str:
-    """`text` with nothing left in it that steers a terminal, hides or reorders: such characters show as escapes.
+    """`text` with nothing left in it that steers a terminal, hides or reorders: such characters show escaped.
 
     Line breaks (`\\n`) and tabs stay; exotic spaces become plain ones.
     """
