@@ -265,6 +265,16 @@ class Store:
                 transcript=tuple(json.loads(self.artifacts.read(row["transcript_file"]))),
             )
 
+    def patch(self, run_id: str, instance_id: str, sample: int = 0) -> str:
+        """The patch of an attempt, as submitted.
+
+        Raises:
+            InputError: there is no such attempt.
+        """
+        row = self._one(queries.of_run(schema.attempts, run_id), schema.attempts, instance_id, sample)
+        with faults("read a patch", self.directory):
+            return rows.decode_text(self.artifacts.read(row["patch_file"]))
+
     def record(self, run_id: str, instance_id: str, sample: int = 0) -> Record:
         """The last record of one task and sample, with patch, output and evidence.
 

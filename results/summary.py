@@ -73,8 +73,7 @@ class Repository(_Part):
 
     name: str
     done: int
-    resolved: int
-    scored: int
+    rate: Rate
     cost: Bill
 
 
@@ -190,6 +189,14 @@ def summarise(ledger: Ledger) -> Summary:
     )
 
 
+def _rate(records: Iterable[RecordRow]) -> Rate:
+    return resolve_rate(
+        (record.instance_id, record.verdict is Verdict.RESOLVED)
+        for record in records
+        if record.verdict.scored
+    )
+
+
 def _stages(records: list[RecordRow], requests: Iterable[Request]) -> tuple[Stage, ...]:
     return (
         Stage.of("model", [request.seconds for request in requests]),
@@ -223,8 +230,7 @@ def _repositories(records: Iterable[RecordRow], requests: Iterable[Request]) -> 
         Repository(
             name=name,
             done=sum(record.verdict is not Verdict.INFRA_ERROR for record in judged),
-            resolved=sum(record.verdict is Verdict.RESOLVED for record in judged),
-            scored=sum(record.verdict.scored for record in judged),
+            rate=_rate(judged),
             cost=Bill.of(asked),
         )
         for name, (judged, asked) in by_name.items()

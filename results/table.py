@@ -1,0 +1,172 @@
+"""Summaries and records as a terminal shows them. Foreign text is made plain and never read as markup."""
+
+import io
+from collections.abc import Iterable
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from results.explain import MEANINGS, cautions, duration, facts
+from results.money import Bill
+from results.record import Record, Request, Verdict
+from results.summary import Named, Summary
+from results.text import excerpt, line, plain
+
+NAMES_SHOWN = 20
+STYLES = {
+    Verdict.RESOLVED: "green",
+    Verdict.NOT_RESOLVED: "red",
+    Verdict.INVALID_PATCH: "red",
+    Verdict.TAMPERED: "magenta",
+    Verdict.SUSPECT: "magenta",
+    Verdict.INFRA_ERROR: "yellow",
+    Verdict.TASK_QUARANTINED: "yellow",
+}
+
+
+def render(summary: Summary, *, explain: bool = False) -> RenderableType:
+    """The whole summary.
+
+    Args:
+        summary: of a run, finished or not.
+        explain: also say what each number means.
+    """
+    parts: list[RenderableType] = [_head(summary)]
+    parts += [Text(f"! {plain(caution)}", "yellow") for caution in cautions(summary)]
+    parts += [Text(), _facts(summary, explain), Text(), _verdicts(summary)]
+    if len(summary.repositories) > 1:
+        parts += [Text(), _repositories(summary)]
+    if summary.flags:
+        seen = ", ".join(f"{plain(flag)} {count:,}" for flag, count in summary.flags.items())
+        parts += [Text(), Text(f"flags: {seen}")]
+    parts += _names("not scored, task quarantined", summary.quarantined)
+    parts += _names("not scored, owed again", summary.infra)
+    return Group(*parts)
+
+
+def render_attempt(record: Record, requests: Iterable[Request] = (), *, lines: int = 60) -> RenderableType:
+    """One verdict with what it rests on.
+
+    Args:
+        record: the verdict.
+        requests: of this task and sample.
+        lines: how many lines of patch and of test output to show at most, each.
+    """
+    asked = list(requests)
+    spent = record.spent
+    stages = (
+        ("build", spent.build),
+        ("queue", spent.queue),
+        ("sandbox", spent.sandbox),
+        ("tests", spent.tests),
+    )
+    table = _plain_table()
+    for name, value in (
+        ("reason", record.reason),
+        ("explanation", record.explanation),
+        ("fail-to-pass", f"{record.f2p_passed} of {record.f2p_total} pass"),
+        ("pass-to-pass", f"{record.p2p_passed} of {record.p2p_total} pass"),
+        ("flags", ", ".join(record.flags) or "none"),
+        ("cost", f"{Bill.of(asked)}, {len(asked)} requests" if asked else str(Bill.of(()))),
+        ("time", ", ".join(f"{name} {duration(seconds)}" for name, seconds in stages)),
+        ("tries", str(record.tries)),
+        ("sandbox", f"{record.backend}, environment {record.environment_digest[:12]}"),
+        ("grader", record.grader_version),
+    ):
+        table.add_row(Text(name, "dim"), Text(line(value, 2000)))
+    title = Text.assemble(
+        (record.verdict.value, f"bold {STYLES[record.verdict]}"),
+        f"  {line(record.instance_id)}, sample {record.sample}",
+    )
+    parts: list[RenderableType] = [title, table]
+    parts += _section("required tests that did not pass", [line(test, 400) for test in record.failed])
+    parts += _section(
+        "evidence", [f"{line(str(key))}: {_short(value)}" for key, value in record.evidence.items()]
+    )
+    parts += _section("patch", [excerpt(record.patch, lines)] if record.patch else ["(none)"])
+    output = record.output.decode("utf-8", "replace")
+    parts += _section("test output", [excerpt(output, lines)] if output else [])
+    return Group(*parts)
+
+
+def to_text(renderable: RenderableType, width: int = 100) -> str:
+    """What a terminal of that width without colours would show; ends in a line break."""
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, force_terminal=False, highlight=False).print(renderable)
+    return "\n".join(row.rstrip() for row in out.getvalue().splitlines()) + "\n"
+
+
+def _head(summary: Summary) -> RenderableType:
+    who = f"{summary.solver} · {summary.model}" if summary.model else summary.solver
+    where = f"{summary.dataset}, {summary.tasks:,} tasks, set {summary.taskset_digest[:12]}"
+    head = Text.assemble((line(summary.run_id), "bold"))
+    head.append(f"\n{line(who)} on {line(where)}, sandbox {line(summary.backend)}")
+    return head
+
+
+def _facts(summary: Summary, explain: bool) -> RenderableType:
+    table = _plain_table()
+    for fact in facts(summary):
+        table.add_row(Text(fact.name, "dim"), Text(plain(fact.value)))
+        if explain:
+            table.add_row(Text(), Text(plain(fact.meaning), "italic"))
+    return table
+
+
+def _verdicts(summary: Summary) -> RenderableType:
+    table = _plain_table("verdict", "attempts", "reasons")
+    table.columns[1].justify = "right"
+    for verdict, count in summary.verdicts.items():
+        reasons = ", ".join(
+            f"{line(reason.reason)} {reason.count:,}"
+            for reason in summary.reasons
+            if reason.verdict is verdict
+        )
+        row = Text(verdict.value, STYLES[verdict] if count else "dim")
+        table.add_row(row, f"{count:,}", Text(reasons or MEANINGS[verdict], "" if reasons else "dim"))
+    return table
+
+
+def _repositories(summary: Summary) -> RenderableType:
+    table = _plain_table("repository", "judged", "resolved", "scored", "rate (95 %)", "model cost")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for part in summary.repositories:
+        table.add_row(
+            Text(line(part.name)),
+            f"{part.done:,}",
+            f"{part.rate.resolved:,}",
+            f"{part.rate.scored:,}",
+            str(part.rate),
+            Text(str(part.cost)),
+        )
+    return table
+
+
+def _names(title: str, named: tuple[Named, ...]) -> list[RenderableType]:
+    rows = [
+        f"{line(one.instance_id)}, sample {one.sample}: {line(one.explanation or one.reason)}"
+        for one in named[:NAMES_SHOWN]
+    ]
+    if len(named) > NAMES_SHOWN:
+        rows.append(f"… and {len(named) - NAMES_SHOWN:,} more")
+    return _section(title, rows)
+
+
+def _section(title: str, rows: list[str]) -> list[RenderableType]:
+    if not rows:
+        return []
+    return [Text(), Text(title, "bold"), Padding(Text("\n".join(rows)), (0, 0, 0, 2))]
+
+
+def _plain_table(*headers: str) -> Table:
+    return Table(*headers, box=None, show_header=bool(headers), pad_edge=False, header_style="dim")
+
+
+def _short(value: object) -> str:
+    """A value of the evidence in a few words; the whole of it is in its artefact and in the export."""
+    if isinstance(value, dict | list) and len(str(value)) > 120:
+        return f"{len(value):,} entries"
+    return line(str(value))
