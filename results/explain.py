@@ -94,8 +94,8 @@ def _resolved(summary: Summary) -> Fact:
     if rate.value is None:
         return Fact("resolve rate", "unknown", "Nothing was scored yet.")
     meaning = (
-        f"{rate.resolved:,} of {rate.scored:,} scored attempts passed every required test; the interval is the range "
-        f"of true rates that {_count(rate.tasks, 'task')} like these leave plausible (95 %, {rate.method})."
+        f"{rate.resolved:,} of {rate.scored:,} scored attempts passed every required test; the interval is "
+        f"the true rates that {_count(rate.tasks, 'task')} like these leave plausible (95 %, {rate.method})."
     )
     return Fact("resolve rate", f"{rate}, {rate.resolved:,} of {rate.scored:,}", meaning)
 

@@ -1,4 +1,4 @@
-"""A run in the files other tools read. Files appear whole or not at all, and replace others only on request."""
+"""A run in the files other tools read. Files appear whole or not at all; none is replaced unasked."""
 
 import json
 import os

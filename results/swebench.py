@@ -79,7 +79,7 @@ def completed(record: RecordRow) -> bool:
 
 
 def instance_report(record: Record) -> dict[str, Any]:
-    """What the harness keeps in an instance's `report.json`; `tests_status` only where the evidence has it."""
+    """What the harness keeps in an instance's `report.json`; `tests_status` where the evidence has it."""
     status = record.evidence.get("tests_status")
     return {
         "patch_is_None": False,
