@@ -1,5 +1,6 @@
 """Where prepared things live, and how many processes share them without ever seeing a half-made one."""
 
+import glob
 import os
 import shutil
 import tempfile
@@ -37,6 +38,9 @@ def publish(target: Path) -> Iterator[Path | None]:
         if target.exists():
             yield None
             return
+        # Whoever died half-way holds the lock no longer: what it left is nobody's.
+        for abandoned in target.parent.glob(f".{glob.escape(target.name)}.{'[a-z0-9_]' * 8}"):
+            shutil.rmtree(abandoned, ignore_errors=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         draft.chmod(0o755)
         try:
