@@ -25,7 +25,7 @@ _BEYOND_TOKENS = (
 class Prices:
     """Where the price of a request of `model` comes from; the first that is given counts:
 
-    1. `gpu_price` dollars an hour for each of `gpus` GPUs of one's own: a request costs nothing itself, the
+    1. `gpu_hour` dollars an hour for each of `gpus` GPUs of one's own: a request costs nothing itself, the
        run pays for the time it holds them (`gpu_cost`).
     2. `price_in`, `price_out`, `price_cached`: dollars per million tokens; without `price_cached`, cached
        input costs what fresh input does.
@@ -40,12 +40,12 @@ class Prices:
     price_in: Decimal | None = None
     price_out: Decimal | None = None
     price_cached: Decimal | None = None
-    gpu_price: Decimal | None = None
+    gpu_hour: Decimal | None = None
     gpus: int | None = None
 
     def __post_init__(self) -> None:
         tokens = (self.price_in, self.price_out, self.price_cached)
-        for figure in (*tokens, self.gpu_price):
+        for figure in (*tokens, self.gpu_hour):
             if figure is not None and not (figure.is_finite() and figure >= 0):
                 raise InputError(f"{figure} is not a price", "Prices are US dollars, zero or more.")
         if any(figure is not None for figure in tokens) and (self.price_in is None or self.price_out is None):
@@ -53,17 +53,17 @@ class Prices:
                 "A token price needs both directions",
                 "Give --price-in and --price-out, or neither of the --price flags.",
             )
-        if self.gpu_price is not None and self.price_in is not None:
+        if self.gpu_hour is not None and self.price_in is not None:
             raise InputError("Tokens and GPU hours would pay twice", "Give the token prices or --gpu-price.")
-        if self.gpus is not None and (self.gpu_price is None or self.gpus < 1):
+        if self.gpus is not None and (self.gpu_hour is None or self.gpus < 1):
             raise InputError(
                 "--gpus counts what --gpu-price is for", "Give --gpu-price and at least one GPU."
             )
 
     def row(self, usage: Usage | None, at: datetime) -> Price | None:
         """The price of a request of `usage` sent at `at`; long prompts may have a row of their own."""
-        if self.gpu_price is not None:
-            source = f"{self.gpus or 1} GPU at ${self.gpu_price}/h each, paid by the run for the time held"
+        if self.gpu_hour is not None:
+            source = f"{self.gpus or 1} GPU at ${self.gpu_hour}/h each, paid by the run for the time held"
             return Price(Decimal(0), Decimal(0), Decimal(0), source)
         if self.price_in is not None and self.price_out is not None:
             if self.price_cached is None:
@@ -74,7 +74,7 @@ class Prices:
 
     def cost(self, usage: Usage | None, price: Price | None) -> Decimal | None:
         """Dollars for `usage` at `price`, exact; None when either is unknown."""
-        if self.gpu_price is not None:
+        if self.gpu_hour is not None:
             return Decimal(0)
         if usage is None or price is None:
             return None
@@ -83,9 +83,9 @@ class Prices:
 
     def gpu_cost(self, seconds_held: float) -> Decimal | None:
         """Dollars for holding the GPUs that long, idle or busy; None when no GPU price is given."""
-        if self.gpu_price is None:
+        if self.gpu_hour is None:
             return None
-        return Decimal(str(seconds_held)) / _HOUR * self.gpu_price * (self.gpus or 1)
+        return Decimal(str(seconds_held)) / _HOUR * self.gpu_hour * (self.gpus or 1)
 
     def _listed(self, prompt_tokens: int, at: datetime) -> Price | None:
         found = _find(self.model, self.base_url)

@@ -1,0 +1,57 @@
+"""Solvers by name, from options a run can record."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evaluator.model import connection
+from evaluator.solvers.base import Solver
+from evaluator.solvers.gold import Gold
+from evaluator.solvers.noop import Noop
+from evaluator.solvers.oneshot import OneShot, OneShotOptions
+from evaluator.solvers.replay import Replay
+from tasks.errors import InputError
+
+NAMES = ("gold", "noop", "replay", "oneshot")
+
+
+class NoOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReplayOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    predictions: Path
+    digest: str = ""
+
+
+def make(name: str, options: Mapping[str, Any], api_key: str | None = None) -> Solver:
+    """The solver `name`. `make(name, solver.options)` makes its equal, given the same key.
+
+    Args:
+        options: of `OneShotOptions` or `ReplayOptions`; `gold` and `noop` have none.
+        api_key: for `oneshot`; else OPENAI_API_KEY.
+
+    Raises:
+        InputError: no such solver, or options it does not understand.
+    """
+    try:
+        if name == "gold":
+            NoOptions.model_validate(options)
+            return Gold()
+        if name == "noop":
+            NoOptions.model_validate(options)
+            return Noop()
+        if name == "replay":
+            replay = ReplayOptions.model_validate(options)
+            return Replay(replay.predictions, replay.digest)
+        if name == "oneshot":
+            oneshot = OneShotOptions.model_validate(options)
+            return OneShot(oneshot, connection(oneshot.base_url, api_key))
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise InputError(f"Solver {name} cannot be built: {'; '.join(problems)}") from None
+    raise InputError(f"There is no solver {name!r}", f"There are {', '.join(NAMES)}.")
