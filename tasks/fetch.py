@@ -75,7 +75,7 @@ def shown(url: str) -> str:
 def fetch(url: str, mirror: Path, refspecs: tuple[str, ...]) -> None:
     """Brings `refspecs` into the bare repository `mirror`, which may be an empty directory still.
 
-    A commit that the other side does not know is no error. Raises SourceError with a remedy for everything else.
+    A commit that the other side does not know is no error. Raises SourceError with a remedy for all else.
     """
     log.info("fetching %s", shown(url))
     try:

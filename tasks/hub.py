@@ -61,12 +61,14 @@ def _cached(datasets: Any, name: str, split: str, reason: Exception) -> Any:
     except ValueError as error:
         raise InputError(f"{name}: {printable(str(error), 300)}") from error
     except OSError:
+        from huggingface_hub.constants import HF_HOME
+
         config = datasets.config
         raise SourceError(
             f"Dataset {name}: {config.HF_ENDPOINT} cannot be reached ({type(reason).__name__}:"
             f" {printable(str(reason), 120)}) and there is no copy of it in {config.HF_DATASETS_CACHE}.",
-            f"Connect to the network; or copy {config.HF_HOME} from a machine that has loaded it and set"
-            " HF_HOME; or give a local copy: -d file.parquet (.json, .jsonl, a directory).",
+            f"Connect to the network; or copy {HF_HOME} from a machine that has loaded it (HF_HOME"
+            " names another place); or give a local copy: -d file.parquet (.json, .jsonl, a directory).",
         ) from reason
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,6 +20,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from tasks.digest import digest
 from tasks.environment import Environment
@@ -68,9 +70,19 @@ def _empty_is_null(value: Any) -> Any:
     return None if value == "" else value
 
 
-Text = Annotated[str, BeforeValidator(_null_is_empty)]
-OptionalText = Annotated[str | None, BeforeValidator(_empty_is_null)]
-Timestamp = Annotated[str, BeforeValidator(_timestamp)]
+def _storable(value: str) -> str:
+    """JSON can spell half of a character; no file, database or command line can hold it."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PydanticCustomError("string_unicode", "not encodable as UTF-8") from None
+    return value
+
+
+Utf8 = Annotated[str, AfterValidator(_storable)]
+Text = Annotated[Utf8, BeforeValidator(_null_is_empty)]
+OptionalText = Annotated[Utf8 | None, BeforeValidator(_empty_is_null)]
+Timestamp = Annotated[Utf8, BeforeValidator(_timestamp)]
 TestId = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$")]
 TestIds = Annotated[tuple[TestId, ...], FailFast(), BeforeValidator(_id_list)]
 InstanceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
@@ -92,9 +104,9 @@ class Task(BaseModel):
     instance_id: InstanceId
     repo: Repository
     base_commit: Commit
-    problem_statement: str
-    patch: str
-    test_patch: str
+    problem_statement: Utf8
+    patch: Utf8
+    test_patch: Utf8
     fail_to_pass: TestIds = Field(alias="FAIL_TO_PASS")
     """Empty in the rare task whose tests do not even compile before the fix."""
     pass_to_pass: TestIds = Field(alias="PASS_TO_PASS")
