@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox.capture import Capture
@@ -28,11 +28,18 @@ def new_boundary() -> bytes:
 
 
 def request(
-    job: Job, cwd: str, variables: Mapping[str, str], boundary: bytes, identity: Identity | None = None
+    job: Job,
+    cwd: str,
+    variables: Mapping[str, str],
+    boundary: bytes,
+    identity: Identity | None = None,
+    *,
+    fields_of_backend: Mapping[str, Iterable[Text]] | None = None,
 ) -> bytes:
     """Everything `init` reads before the command starts, and the command's own standard input after it.
 
     `variables` is the whole environment of the command apart from `job.variables`, which come last.
+    `fields_of_backend` are further fields of the header, or stand in place of those made here.
     """
     files = sorted((path, file) for path, file in job.files.items() if not file.link)
     links = sorted((path, file.link) for path, file in job.files.items() if file.link)
@@ -45,11 +52,13 @@ def request(
         "remove": job.removals,
         "write": [text for path, file in files for text in (path, f"{file.mode:o}", str(len(file.content)))],
         "link": [text for pair in links for text in pair],
-        "collect": job.collect,
         "collect_limit": [str(job.limits.output_kb << 10)],
     }
+    if job.collect:
+        fields["collect"] = job.collect
     if identity:
         fields["identity"] = [str(identity.uid), str(identity.gid)]
+    fields.update(fields_of_backend or {})
     header = b"".join(_field(name, list(values)) for name, values in fields.items())
     return b"".join([b"%d\n" % len(header), header, *(file.content for _, file in files), job.stdin])
 
@@ -75,12 +84,12 @@ def _field(name: str, values: list[Text]) -> bytes:
 class Frames:
     """Splits the result channel into `init`'s own words and what the command wrote."""
 
-    def __init__(self, boundary: bytes, job: Job) -> None:
+    def __init__(self, boundary: bytes, job: Job, counters: Sequence[str] = ()) -> None:
         self.started = False
         self.failure = ""
         """What `init` said when it could not make the sandbox."""
         self._boundary = boundary
-        self._collect = job.collect
+        self._files = {b"file": job.collect, b"counter": counters}
         self._capture = Capture(job.limits.output_kb << 10)
         self._pending = bytearray()
         self._records: bytearray | None = None
@@ -96,11 +105,11 @@ class Frames:
         self._pending += part
         if not self.started and not self._greeted():
             return
-        cut = self._pending.find(self._boundary) if self._collect else -1
+        cut = self._pending.find(self._boundary)
         if cut >= 0:
             self._records = self._pending[cut:]
         else:  # the start of a boundary may be all that has come yet
-            cut = max(0, len(self._pending) - len(self._boundary)) if self._collect else len(self._pending)
+            cut = max(0, len(self._pending) - len(self._boundary))
         self._capture.feed(bytes(self._pending[:cut]))
         del self._pending[:cut]
 
@@ -121,14 +130,31 @@ class Frames:
             self._pending.clear()
         return self._capture.content()
 
+    @property
+    def ended(self) -> bool:
+        """Whether `init` outlived the command and got to its last word."""
+        return self._records is not None and self._records.endswith(self._boundary + b" end\n")
+
     def collected(self) -> dict[str, bytes]:
         """Contents of the files asked for that were there, by path."""
+        return self._sent(b"file")
+
+    def counters(self) -> dict[str, bytes]:
+        """Contents of the kernel's files asked for that were there, by path."""
+        return self._sent(b"counter")
+
+    def _sent(self, wanted: bytes) -> dict[str, bytes]:
         files: dict[str, bytes] = {}
         rest = bytes(self._records or b"")
-        while rest.startswith(self._boundary + b" file "):
+        while rest.startswith(self._boundary):
             line, _, rest = rest.partition(b"\n")
-            index, size = (int(number) for number in line.split()[2:])
+            kind, *numbers = line.split()[1:]
+            if kind not in self._files or len(numbers) != 2:
+                break
+            index, size = int(numbers[0]), int(numbers[1])
             if len(rest) < size:
                 break  # ended by a limit while it was sent
-            files[self._collect[index]], rest = rest[:size], rest[size:]
+            if kind == wanted:
+                files[self._files[kind][index]] = rest[:size]
+            rest = rest[size:]
         return files

@@ -1,0 +1,140 @@
+"""Images made of layers: each built once, on top of another, and named by the digest of all it holds."""
+
+import io
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from docker.errors import ImageNotFound
+from filelock import FileLock
+
+from sandbox.engine import FAULTS, Engine, engine_faults, explain
+from tasks.cache import cache_root
+from tasks.digest import digest
+from tasks.errors import BuildError
+
+USER = 1000
+NAMED_USER = (
+    f"RUN grep -q '^[^:]*:[^:]*:{USER}:' /etc/passwd "
+    f"|| echo 'assay:x:{USER}:{USER}::/tmp:/bin/sh' >> /etc/passwd"
+)
+"""Programs that ask for the user's name get an answer."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A directory of the host and where an image has it."""
+
+    source: Path
+    target: str
+    owner: str = "0:0"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is put on top of an image: directories, then Dockerfile lines. `key` names what the parts hold."""
+
+    name: str
+    key: str
+    parts: tuple[Part, ...] = ()
+    lines: tuple[str, ...] = ()
+    network: str = "none"
+    """Of the commands among `lines`."""
+
+    def tag(self, parent: str) -> str:
+        recipe = [parent, self.key, [(part.target, part.owner) for part in self.parts], self.lines]
+        return f"assay/{self.name}:{digest(recipe)[:24]}"
+
+
+def build(engine: Engine, parent: str, layer: Layer) -> str:
+    """Tag of `layer` on top of the image `parent`, built if it is not there.
+
+    Raises:
+        BuildError: naming the log file.
+    """
+    tag = layer.tag(parent)
+    with building(engine, tag) as missing:
+        if missing:
+            _build(engine, parent, layer, tag)
+    return tag
+
+
+@contextmanager
+def building(engine: Engine, tag: str) -> Iterator[bool]:
+    """Yields whether the image `tag` must be made; other processes that want it wait meanwhile."""
+    if present(engine, tag):
+        yield False
+        return
+    lock = cache_root() / "images" / f".{tag.replace('/', '-')}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        yield not present(engine, tag)
+
+
+def present(engine: Engine, name: str) -> bool:
+    with engine_faults():
+        try:
+            engine.client.images.get(name)
+        except ImageNotFound:
+            return False
+    return True
+
+
+def _build(engine: Engine, parent: str, layer: Layer, tag: str) -> None:
+    log = cache_root() / "logs" / f"{tag.replace('/', '-').replace(':', '-')}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryFile(dir=log.parent) as context,
+        log.open("w", errors="backslashreplace") as written,
+    ):
+        _write_context(context, parent, layer)
+        context.seek(0)
+        try:
+            answers = engine.client.api.build(
+                fileobj=context,
+                custom_context=True,
+                tag=tag,
+                labels={"assay.layer": layer.name},
+                network_mode=layer.network,
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            failure = _follow(answers, written)
+        except FAULTS as error:
+            failure = explain(error)
+            written.write(failure)
+    if failure:
+        raise BuildError(f"the image layer {tag} did not build: {failure}", f"Its log: {log}")
+
+
+def _follow(answers: Iterator[dict[str, Any]], written: IO[str]) -> str:
+    """Copies the builder's words to the log and returns what it failed of, if it did."""
+    failure = ""
+    for answer in answers:
+        written.write(answer.get("stream", ""))
+        if error := answer.get("error"):
+            failure = error.strip()
+            written.write(failure)
+    return failure
+
+
+def _write_context(stream: IO[bytes], parent: str, layer: Layer) -> None:
+    lines = [f"FROM {parent}"]
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for number, part in enumerate(layer.parts):
+            archive.add(part.source, arcname=f"part{number}", filter=_anonymous)
+            lines.append(f"COPY --chown={part.owner} part{number} {part.target}")
+        content = "\n".join([*lines, *layer.lines, ""]).encode()
+        dockerfile = tarfile.TarInfo("Dockerfile")
+        dockerfile.size = len(content)
+        archive.addfile(dockerfile, io.BytesIO(content))
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Layers are the same whoever built the directories."""
+    return member.replace(uid=0, gid=0, uname="root", gname="root", deep=False)
