@@ -1,7 +1,6 @@
 """`assay run`: score a model."""
 
 import asyncio
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional, cast
 
@@ -153,7 +152,7 @@ def perform(options: Options, *, resume: str | None = None, as_json: bool = Fals
         except (AssayError, KeyboardInterrupt, asyncio.CancelledError) as error:
             complain(f"run {started.id} stopped; nothing is lost", f"Go on with: assay run --resume {started.id} -o {options.output}")
             raise KeyboardInterrupt from None if not isinstance(error, AssayError) else error
-        summary = summarise(store, started.id)
+        summary = summarise(store.ledger(started))
         if as_json:
             emit(summary.model_dump(mode="json"))
         else:

@@ -1,5 +1,6 @@
 """`assay runs`: what came of it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
@@ -9,9 +10,9 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import emit, out
-from results.export import export_attempts, export_predictions, export_report
+from results.export import write_attempts, write_logs, write_predictions, write_report
 from results.store import Store
-from results.summary import explain, summarise
+from results.summary import summarise
 from results.table import render, render_attempt
 from results.text import line
 
@@ -30,7 +31,7 @@ def bare(context: typer.Context) -> None:
 def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) -> None:
     """List the runs of a store, oldest first."""
     with Store.open(output) as store:
-        summaries = [summarise(store, run.id) for run in store.runs()]
+        summaries = [summarise(store.ledger(run)) for run in store.runs()]
     if as_json:
         emit([summary.model_dump(mode="json") for summary in summaries])
         return
@@ -70,34 +71,41 @@ def show(
     with Store.open(output) as store:
         found = store.run(run)
         if instance is None:
-            summary = summarise(store, found.id)
+            summary = summarise(store.ledger(found))
             if as_json:
                 emit(summary.model_dump(mode="json"))
                 return
-            console.print(render(summary))
-            if explain_numbers:
-                console.print(Text("\n" + "\n".join(explain(summary))))
+            console.print(render(summary, explain=explain_numbers))
             return
         record = store.record(found.id, instance, sample)
         if as_json:
-            emit(vars(record) | {"output": record.output.decode(errors="replace")})
+            emit(asdict(record) | {"spent": record.spent.model_dump(), "output": record.output.decode(errors="replace")})
         elif patch:
             typer.echo(record.patch, nl=False)
         elif log:
             typer.echo(record.output, nl=False)
         else:
-            console.print(render_attempt(store, found.id, record))
+            asked = [r for r in store.requests(found.id) if (r.instance_id, r.sample) == (instance, sample)]
+            console.print(render_attempt(record, asked))
 
 
 @app.command()
 def export(
     run: RunArgument,
     kind: Annotated[
-        Literal["predictions", "report", "attempts"],
-        typer.Option("-k", "--kind", help="predictions (preds.jsonl), report (SWE-bench's report JSON), attempts (JSONL)."),
+        Literal["predictions", "report", "logs", "attempts"],
+        typer.Option(
+            "-k",
+            "--kind",
+            help="predictions (preds.jsonl), report (SWE-bench's report JSON), logs (its folder of patches, outputs "
+            "and reports), attempts (everything, JSONL).",
+        ),
     ] = "predictions",
-    file: Annotated[Optional[Path], typer.Option("-f", "--file", help="Where to (default: named after the run).")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    file: Annotated[
+        Optional[Path], typer.Option("-f", "--file", help="Where to (default: named after the run).")
+    ] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Which sample; attempts holds all.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     output: flags.Output = flags.OUTPUT,
 ) -> None:
     """Write a run in a format other tools read.
@@ -106,10 +114,16 @@ def export(
     assay runs export latest -k predictions -f preds.jsonl
     assay runs export latest -k report -f report.json
     """
-    write = {"predictions": export_predictions, "report": export_report, "attempts": export_attempts}[kind]
-    suffix = "report.json" if kind == "report" else f"{kind}.jsonl"
     with Store.open(output) as store:
         found = store.run(run)
-        target = file or Path(f"{found.id}.{suffix}")
-        write(store, found.id, target, force=force)
+        default = {"predictions": "preds.jsonl", "report": "report.json", "logs": "logs", "attempts": "attempts.jsonl"}
+        target = file or Path(f"{found.id}.{default[kind]}")
+        if kind == "predictions":
+            write_predictions(store, found, target, sample, force=force)
+        elif kind == "report":
+            write_report(store, found, target, sample, force=force)
+        elif kind == "logs":
+            write_logs(store, found, target, sample, force=force)
+        else:
+            write_attempts(store, found, target, force=force)
     out().print(Text(f"wrote {target}"))

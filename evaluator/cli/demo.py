@@ -1,0 +1,74 @@
+"""`assay demo` and `assay demo-model`: the whole path without a key."""
+
+import threading
+from typing import Annotated, Literal, Optional, cast
+
+import typer
+from rich.text import Text
+
+from evaluator.cli import flags
+from evaluator.cli.console import err, out
+from evaluator.cli.run import perform
+from evaluator.demo import serve
+from evaluator.options import Options
+from tasks.load import load
+
+PORT = 8321
+PRICES = {"price_in": "0.25", "price_out": "2.00", "price_cached": "0.025"}
+"""Dollars per million tokens: made up, like the model."""
+
+
+def demo(
+    sandbox: flags.Sandbox = "auto",
+    base_image: flags.BaseImage = None,
+    workers: flags.Workers = None,
+    limit: flags.Limit = None,
+    samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="Attempts per task.")] = 1,
+    port: Annotated[int, typer.Option(help="Port of the demo model.")] = PORT,
+    output: flags.Output = flags.OUTPUT,
+    resume: Annotated[Optional[str], typer.Option(help="Go on with this demo run.")] = None,
+    as_json: flags.Json = False,
+) -> None:
+    """Score the demo model on the starter set, over real HTTP.
+
+    The demo model is no model: it answers from the reference fixes with a fixed rate of seeded mistakes, so that the
+    whole path can be seen without a key, a GPU or a bill. Its prices are made up.
+    """
+    tasks = load("starter")
+    console = err()
+    console.print(Text(f"The starter set: {len(tasks)} real bugs, digest {tasks.digest[:12]}"))
+    with serve(tasks.tasks, port=port) as served:
+        console.print(Text(f"The demo model answers at {served.base_url}: {served.notice}"))
+        fresh = {"output": output} | ({"slots": workers} if workers else {})
+        perform(
+            Options(
+                limit=limit,
+                samples=samples,
+                solver_options={"model": served.models[0], "base_url": served.base_url, **PRICES},
+                sandbox=cast(Literal["auto"], sandbox),
+                backend_options={"base_image": base_image} if base_image else {},
+                environments="built",
+                name="demo",
+                **fresh,
+            ),
+            resume=resume,
+            as_json=as_json,
+        )
+
+
+def demo_model(
+    dataset: flags.Dataset = "starter",
+    split: flags.Split = "test",
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = PORT,
+    seed: Annotated[int, typer.Option(help="Which answers are wrong.")] = 0,
+) -> None:
+    """Serve the demo model until interrupted, to try `assay run` or another client against it.
+
+    \b
+    assay demo-model &
+    assay run -m assay-demo --base-url http://127.0.0.1:8321/v1
+    """
+    tasks = load(dataset, split=split, skip_invalid=True)
+    with serve(tasks.tasks, port=port, seed=seed) as served:
+        out().print(Text(f"{served.notice}\n{served.base_url}  models: {', '.join(served.models)}\nCtrl-C ends it."))
+        threading.Event().wait()

@@ -1,0 +1,29 @@
+"""`assay doctor`: what works on this machine."""
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from evaluator.cli import flags
+from evaluator.cli.console import emit, out
+from sandbox.doctor import examine
+
+
+def doctor(as_json: flags.Json = False) -> None:
+    """Check what Assay needs, by really trying it, and give the remedy for what does not work.
+
+    Exits with 5 when no sandbox works here, else with 0.
+    """
+    checks = examine()
+    if as_json:
+        emit([vars(check) for check in checks])
+    else:
+        table = Table(box=None, show_header=False)
+        for check in checks:
+            mark = Text("ok", "green") if check.ok else Text("no", "red")
+            table.add_row(mark, Text(check.name), Text(check.detail))
+            if check.remedy:
+                table.add_row("", "", Text(check.remedy, "yellow"))
+        out().print(table)
+    if not any(check.ok for check in checks if check.name in ("bubblewrap", "docker")):
+        raise typer.Exit(5)
