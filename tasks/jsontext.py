@@ -21,7 +21,8 @@ def parse(text: bytes) -> Any:
     except UnicodeDecodeError as error:
         return Malformed(f"not UTF-8: byte {error.start + 1} ({error.reason})")
     except json.JSONDecodeError as error:
-        return Malformed(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return Malformed(f"not JSON: {error.msg} at {line}column {error.colno}")
     except RecursionError:
         return Malformed("not readable: nested too deeply")
     except ValueError:
@@ -42,4 +43,4 @@ def lines(path: Path) -> Iterator[tuple[int, Any]]:
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                yield number, parse(line)
+                yield number, parse(line.rstrip(b"\n"))

@@ -88,9 +88,9 @@ def collect(name: str, rows: Iterable[Row], skip_invalid: bool = False) -> TaskS
 
 
 def _nothing_of_that_name(source: str, path: Path) -> InputError:
-    if "/" in source or path.suffix in FORMATS:
+    if "/" in source or path.suffix:
         beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = difflib.get_close_matches(path.name, beside, n=3)
+        close = difflib.get_close_matches(path.name, beside, n=3, cutoff=0.5)
         hint = f"Close names there: {', '.join(map(printable, close))}." if close else "Check the path."
         return InputError(f"There is no file or directory {printable(source, 400)}.", hint)
     names = [STARTER, *SHORT_NAMES]
