@@ -1,0 +1,99 @@
+"""What one run of the tests showed: everything the judge may look at, and nothing else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.job import Hit
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What was asked of the run. `must_pass` and `must_fail` are the node ids of the two canaries."""
+
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+    log_parser: str
+    must_pass: str
+    must_fail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """One phase of one test, as the runner reported it."""
+
+    node_id: str
+    when: str
+    """`setup`, `call` or `teardown`."""
+    outcome: str
+    """`passed`, `failed` or `skipped`."""
+    xfail: bool = False
+    excerpt: str = ""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A module that could not be collected (`failed`) or left itself out (`skipped`)."""
+
+    node_id: str
+    outcome: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the runner said on its own channel, as far as its frames are genuine and in sequence."""
+
+    start: dict[str, Any] | None = None
+    """Versions, files and plugins of the runner; None if it never began."""
+    broken: tuple[Broken, ...] = ()
+    collected: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Node ids in order, each with those of its marks that excuse a test (`skip`, `skipif`, `xfail`)."""
+    reports: tuple[Report, ...] = ()
+    status: int | None = None
+    """What the runner returned; None if it never came to its end."""
+    gap: str = ""
+    """Why the rest of the frames was not read: one is missing, repeated or malformed. Else empty."""
+    foreign_bytes: int = 0
+    """Bytes on the channel that are no frames: something else wrote to it."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A session, with what the host observed of the process it ran in."""
+
+    session: Session
+    exit_status: int | None
+    hits: frozenset[Hit]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-serialisable, without loss: tests that simply passed are one list of ids."""
+        session = self.session
+        plain = self._plainly_passed()
+        return {
+            "exit_status": self.exit_status,
+            "hits": sorted(self.hits),
+            "start": session.start,
+            "status": session.status,
+            "gap": session.gap,
+            "foreign_bytes": session.foreign_bytes,
+            "broken": [[broken.node_id, broken.outcome, broken.excerpt] for broken in session.broken],
+            "collected": [node_id for node_id, _ in session.collected],
+            "marks": {node_id: list(marks) for node_id, marks in session.collected if marks},
+            "passed": sorted(plain),
+            "reports": [
+                [report.node_id, report.when, report.outcome, report.xfail, report.excerpt]
+                for report in session.reports
+                if report.node_id not in plain
+            ],
+        }
+
+    def _plainly_passed(self) -> set[str]:
+        phases: dict[str, list[Report]] = {}
+        for report in self.session.reports:
+            phases.setdefault(report.node_id, []).append(report)
+        return {
+            node_id
+            for node_id, reports in phases.items()
+            if [report.when for report in reports] == ["setup", "call", "teardown"]
+            and all(report.outcome == "passed" and not report.xfail for report in reports)
+        }

@@ -1,0 +1,169 @@
+"""From evidence to verdict: a pure function."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evaluator.evidence import Evidence, Expectation
+from evaluator.outcome import Outcome, outcome, phases
+from evaluator.spelling import is_artefact, match_ids
+from results.record import Verdict
+
+SOME_TESTS_FAILED = 1
+"""Exit status of an honest run: one of the canaries fails in each."""
+_HITS = (("wall", "timeout"), ("memory", "memory"), ("output", "output"))
+_AS_DESIGNED = [("setup", "passed"), ("call", "failed"), ("teardown", "passed")]
+
+Finding = tuple[Verdict, str]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`reason` is a code of `EXPLANATIONS`. The totals leave out ids that name no test."""
+
+    verdict: Verdict
+    reason: str
+    f2p_passed: int
+    f2p_total: int
+    p2p_passed: int
+    p2p_total: int
+    failed: tuple[str, ...]
+    """Required ids that did not pass, fail-to-pass first."""
+    flags: frozenset[str]
+
+
+def judge(expected: Expectation, evidence: Evidence) -> Judgement:
+    """The verdict on one run. The checks are made in this order, and the first that fails decides:
+
+    | check                                              | otherwise                                  |
+    |----------------------------------------------------|--------------------------------------------|
+    | no limit was reached                               | NOT_RESOLVED timeout, memory, output       |
+    | the runner began; no signal ended it               | NOT_RESOLVED crash                         |
+    | it came to its end, no frame missing               | NOT_RESOLVED incomplete                    |
+    | the body of must-fail is not reported as passed    | TAMPERED canary_passed                     |
+    | the canaries ran …                                 | NOT_RESOLVED collection_error, incomplete  |
+    | … if any required test passed                      | TAMPERED canary_missing                    |
+    | must-pass passed, must-fail failed in its body     | NOT_RESOLVED canary_broken                 |
+    | the exit status tells of the failure               | TAMPERED exit_forged (0), else crash       |
+    | every required id was collected                    | NOT_RESOLVED collection_error, incomplete  |
+    | every fail-to-pass id passed                       | NOT_RESOLVED f2p_fail                      |
+    | every pass-to-pass id passed, or is excused        | NOT_RESOLVED p2p_regress                   |
+    | nothing else wrote to the result channel           | TAMPERED foreign_frames                    |
+
+    An id passes when setup, call and teardown passed in every test it stands for. A pass-to-pass test is
+    excused when it carries the mark for it: an expected failure under `xfail`, or skipped before its body
+    began under `skip` or `skipif`. The mark is the trusted test's own; the same outcome raised by patched code
+    is a failure. An id that names no test (`[100%]`) is left aside. All three leave a flag.
+    """
+    return _Case(expected, evidence).judgement()
+
+
+class _Case:
+    def __init__(self, expected: Expectation, evidence: Evidence) -> None:
+        self.expected = expected
+        self.evidence = evidence
+        self.session = evidence.session
+        self.phases = phases(self.session)
+        self.marks = dict(self.session.collected)
+        required = (*expected.fail_to_pass, *expected.pass_to_pass)
+        self.matches = match_ids(required, self.marks, expected.log_parser)
+        self.f2p = expected.fail_to_pass
+        self.p2p = tuple(
+            name for name in expected.pass_to_pass if self.matches[name] or not is_artefact(name)
+        )
+        self.excuses = {test_id: self._excuse(test_id) for test_id in self.matches}
+
+    def judgement(self) -> Judgement:
+        verdict, reason = self._limits() or self._session() or self._canaries() or self._required()
+        failed = [test_id for test_id in self.f2p if not self._passed(test_id)]
+        regressed = [test_id for test_id in self.p2p if not self._kept(test_id)]
+        return Judgement(
+            verdict,
+            reason,
+            len(self.f2p) - len(failed),
+            len(self.f2p),
+            len(self.p2p) - len(regressed),
+            len(self.p2p),
+            (*failed, *regressed),
+            frozenset(self._flags()),
+        )
+
+    def _limits(self) -> Finding | None:
+        for hit, reason in _HITS:
+            if hit in self.evidence.hits:
+                return Verdict.NOT_RESOLVED, reason
+        return None
+
+    def _session(self) -> Finding | None:
+        status = self.evidence.exit_status
+        if self.session.start is None or status is None or status >= 128:
+            return Verdict.NOT_RESOLVED, "crash"
+        if self.session.gap or self.session.status is None or self.session.status != status:
+            return Verdict.NOT_RESOLVED, "incomplete"
+        return None
+
+    def _canaries(self) -> Finding | None:
+        must_pass = self.phases.get(self.expected.must_pass, [])
+        must_fail = self.phases.get(self.expected.must_fail, [])
+        if any(report.when == "call" and report.outcome != "failed" for report in must_fail):
+            return Verdict.TAMPERED, "canary_passed"
+        if not must_pass or not must_fail:
+            if any(map(self._passed, self.matches)):
+                return Verdict.TAMPERED, "canary_missing"
+            return Verdict.NOT_RESOLVED, self._why_missing()
+        as_designed = [(report.when, report.outcome) for report in must_fail] == _AS_DESIGNED
+        if outcome(must_pass) is not Outcome.PASSED or not as_designed:
+            return Verdict.NOT_RESOLVED, "canary_broken"
+        return self._exit()
+
+    def _exit(self) -> Finding | None:
+        if self.evidence.exit_status == 0:
+            return Verdict.TAMPERED, "exit_forged"
+        if self.evidence.exit_status != SOME_TESTS_FAILED:
+            return Verdict.NOT_RESOLVED, "crash"
+        return None
+
+    def _required(self) -> Finding:
+        if not all(self.matches[test_id] for test_id in (*self.f2p, *self.p2p)):
+            return Verdict.NOT_RESOLVED, self._why_missing()
+        if not all(map(self._passed, self.f2p)):
+            return Verdict.NOT_RESOLVED, "f2p_fail"
+        if not all(map(self._kept, self.p2p)):
+            return Verdict.NOT_RESOLVED, "p2p_regress"
+        if self.session.foreign_bytes:
+            return Verdict.TAMPERED, "foreign_frames"
+        return Verdict.RESOLVED, "resolved"
+
+    def _why_missing(self) -> str:
+        failed = any(broken.outcome == "failed" for broken in self.session.broken)
+        return "collection_error" if failed else "incomplete"
+
+    def _passed(self, test_id: str) -> bool:
+        found = self.matches[test_id]
+        return bool(found) and all(outcome(self.phases[node_id]) is Outcome.PASSED for node_id in found)
+
+    def _kept(self, test_id: str) -> bool:
+        return self._passed(test_id) or bool(self.excuses[test_id])
+
+    def _excuse(self, test_id: str) -> frozenset[str]:
+        """Why a test that did not pass need not have, as flags; empty if it had to."""
+        excuses = {self._node_excuse(node_id) for node_id in self.matches[test_id]}
+        return frozenset() if None in excuses else frozenset(filter(None, excuses))
+
+    def _node_excuse(self, node_id: str) -> str | None:
+        reports, marks = self.phases[node_id], self.marks[node_id]
+        match outcome(reports):
+            case Outcome.PASSED:
+                return ""
+            case Outcome.XFAILED if "xfail" in marks:
+                return "p2p_xfailed"
+            case Outcome.SKIPPED if {"skip", "skipif"} & set(marks):
+                return None if any(report.when == "call" for report in reports) else "p2p_skipped"
+        return None
+
+    def _flags(self) -> Iterable[str]:
+        for test_id in self.p2p:
+            yield from self.excuses[test_id]
+        if len(self.p2p) < len(self.expected.pass_to_pass):
+            yield "ignored_artefact_id"
+        if self.session.foreign_bytes:
+            yield "foreign_frames"

@@ -1,0 +1,89 @@
+"""What is laid over a fresh copy of the base: the patch's own files, and everything the grader owns.
+
+The copy starts at the base, so leaving a path out restores it. Reverting is no punishment: the rest of the
+patch is judged, and a flag tells what was left out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evaluator.apply import Changes, read_file
+from evaluator.paths import MIXED, PathClass, classify, parents, shadowed_module
+from evaluator.runner.plan import Canaries
+from evaluator.runner_sections import keep_runner_sections
+from sandbox.job import File
+
+REVERTED = {
+    PathClass.TEST: "reverted_test_edit",
+    PathClass.RUNNER: "reverted_runner_config",
+    PathClass.STARTUP: "reverted_startup_file",
+    PathClass.COMPILED: "dropped_binary",
+}
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """The grader's side of one task."""
+
+    files: Mapping[str, File | None]
+    """What the test patch makes of the base."""
+    fixed: frozenset[str]
+    """Paths the reference fix changes: sources, wherever they lie."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Files to write and to remove in the copy."""
+
+    files: Mapping[str, File]
+    removals: tuple[str, ...]
+    flags: frozenset[str]
+
+
+def lay_out(changes: Changes, trusted: Trusted, canaries: Canaries, tree: Path) -> Workspace:
+    """The workspace of one run.
+
+    A path belongs to the grader when the test patch touches it, when it is a test, runner or start-up file,
+    or when it is compiled code. A file among the tests that the reference fix changes counts as source.
+    """
+    kept: dict[str, File | None] = {}
+    flags = set(changes.flags)
+    for path, patched in changes.files.items():
+        file = patched
+        kind = _kind(path, trusted, tree)
+        if kind in REVERTED:
+            flags.add(REVERTED[kind])
+            continue
+        if path.rsplit("/", 1)[-1] in MIXED and file is not None and not file.link:
+            file, touched = _keep_runner_sections(path, file, tree)
+            if touched:
+                flags.add(REVERTED[PathClass.RUNNER])
+        if kind is PathClass.BUILD:
+            flags.add("build_input_changed")
+        kept[path] = file
+    laid = kept | dict(trusted.files)
+    files = {path: file for path, file in laid.items() if file is not None}
+    files[canaries.path] = File(canaries.content)
+    removals = tuple(path for path, file in laid.items() if file is None and path not in files)
+    return Workspace(files, removals, frozenset(flags))
+
+
+def _kind(path: str, trusted: Trusted, tree: Path) -> PathClass:
+    if path in trusted.files or any(path in parents(other) for other in trusted.files):
+        return PathClass.TEST
+    kind = classify(path)
+    if kind is PathClass.TEST and path in trusted.fixed:
+        return PathClass.SOURCE
+    module = shadowed_module(path)
+    if module and not (tree / module).exists() and not (tree / f"{module}.py").exists():
+        return PathClass.STARTUP
+    return kind
+
+
+def _keep_runner_sections(path: str, file: File, tree: Path) -> tuple[File | None, bool]:
+    base = read_file(tree / path)
+    content, touched = keep_runner_sections(
+        path.rsplit("/", 1)[-1], base.content if base else None, file.content
+    )
+    return (None if content is None else replace(file, content=content)), touched
