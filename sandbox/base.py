@@ -9,7 +9,7 @@ import docker
 
 from sandbox.closure import Closure
 from sandbox.engine import FAULTS, Engine, explain
-from sandbox.images import NAMED_USER, Layer, build, building, present
+from sandbox.images import NAMED_USER, Layer, build, building, image_id, present
 from sandbox.published import pull
 from tasks.errors import BuildError, SourceError
 
@@ -46,7 +46,7 @@ def base_image(engine: Engine, choice: str = "auto", system_packages: Iterable[s
             if closure and (present(engine, _tag(closure)) or not _reachable(PULLED)):
                 return _import(engine, closure)
     pull(engine, choice)
-    return build(engine, choice, _completion(packages))
+    return build(engine, image_id(engine, choice), [_completion(packages)])[0]
 
 
 def _completion(packages: tuple[str, ...]) -> Layer:

@@ -49,10 +49,13 @@ def explain(error: BaseException) -> str:
 class Engine:
     """Connection to the engine `DOCKER_HOST` names, by default the local one. Thread-safe, opened when used.
 
+    `cache` is the directory where processes that share it keep locks, logs and copies.
+
     Containers are labelled with the process that made them, so that a later run can tell which are leftovers.
     """
 
-    def __init__(self, connections: int = 64) -> None:
+    def __init__(self, cache: Path, connections: int = 64) -> None:
+        self.cache = cache
         self._connections = connections
         self._opening = threading.Lock()
         self.run_id = uuid.uuid4().hex

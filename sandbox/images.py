@@ -1,11 +1,12 @@
 """Images made of layers: each built once, on top of another, and named by the digest of all it holds."""
 
 import io
+import json
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,11 +14,11 @@ from docker.errors import ImageNotFound
 from filelock import FileLock
 
 from sandbox.engine import FAULTS, Engine, engine_faults, explain
-from tasks.cache import cache_root
 from tasks.digest import digest
 from tasks.errors import BuildError
 
 USER = 1000
+VARIABLES_LABEL = "assay.variables"
 NAMED_USER = (
     f"RUN grep -q '^[^:]*:[^:]*:{USER}:' /etc/passwd "
     f"|| echo 'assay:x:{USER}:{USER}::/tmp:/bin/sh' >> /etc/passwd"
@@ -42,25 +43,44 @@ class Layer:
     key: str
     parts: tuple[Part, ...] = ()
     lines: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
     network: str = "none"
     """Of the commands among `lines`."""
 
     def tag(self, parent: str) -> str:
-        recipe = [parent, self.key, [(part.target, part.owner) for part in self.parts], self.lines]
+        places = [(part.target, part.owner) for part in self.parts]
+        recipe = [parent, self.key, places, self.lines, self.labels]
         return f"assay/{self.name}:{digest(recipe)[:24]}"
 
 
-def build(engine: Engine, parent: str, layer: Layer) -> str:
-    """Tag of `layer` on top of the image `parent`, built if it is not there.
+def build(engine: Engine, parent: str, layers: Iterable[Layer]) -> tuple[str, bool]:
+    """Tag of `layers` on top of the image `parent`, and whether any of them was missing and had to be built.
 
     Raises:
         BuildError: naming the log file.
     """
-    tag = layer.tag(parent)
-    with building(engine, tag) as missing:
-        if missing:
-            _build(engine, parent, layer, tag)
-    return tag
+    built = False
+    for layer in layers:
+        tag = layer.tag(parent)
+        with building(engine, tag) as missing:
+            if missing:
+                _build(engine, parent, layer, tag)
+                built = True
+        parent = tag
+    return parent, built
+
+
+def job_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """Label under which an image keeps the variables its jobs run with."""
+    return {VARIABLES_LABEL: json.dumps(variables, sort_keys=True)}
+
+
+def variables_of(engine: Engine, image: str) -> dict[str, str]:
+    """The variables noted by `job_variables`."""
+    with engine_faults():
+        labels = engine.client.images.get(image).labels
+    variables: dict[str, str] = json.loads(labels.get(VARIABLES_LABEL, "{}"))
+    return variables
 
 
 @contextmanager
@@ -69,10 +89,15 @@ def building(engine: Engine, tag: str) -> Iterator[bool]:
     if present(engine, tag):
         yield False
         return
-    lock = cache_root() / "images" / f".{tag.replace('/', '-')}.lock"
+    lock = engine.cache / "images" / f".{tag.replace('/', '-')}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
         yield not present(engine, tag)
+
+
+def image_id(engine: Engine, name: str) -> str:
+    with engine_faults():
+        return str(engine.client.images.get(name).id)
 
 
 def present(engine: Engine, name: str) -> bool:
@@ -85,7 +110,7 @@ def present(engine: Engine, name: str) -> bool:
 
 
 def _build(engine: Engine, parent: str, layer: Layer, tag: str) -> None:
-    log = cache_root() / "logs" / f"{tag.replace('/', '-').replace(':', '-')}.log"
+    log = engine.cache / "logs" / f"{tag.replace('/', '-').replace(':', '-')}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryFile(dir=log.parent) as context,
@@ -98,7 +123,7 @@ def _build(engine: Engine, parent: str, layer: Layer, tag: str) -> None:
                 fileobj=context,
                 custom_context=True,
                 tag=tag,
-                labels={"assay.layer": layer.name},
+                labels={"assay.layer": layer.name, **layer.labels},
                 network_mode=layer.network,
                 rm=True,
                 forcerm=True,

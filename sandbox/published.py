@@ -2,7 +2,7 @@
 
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from docker.errors import NotFound
 from tenacity import Retrying, retry_if_not_exception_type, stop_after_attempt, wait_exponential_jitter
 
 from sandbox.engine import FAULTS, Engine, engine_faults, explain
-from sandbox.images import NAMED_USER, USER, Layer, build, present
-from tasks.cache import cache_root, publish
+from sandbox.images import NAMED_USER, USER, Layer, job_variables, present
+from sandbox.recipe import TESTBED
+from tasks.cache import publish
 from tasks.errors import BuildError, SourceError
 
-REPOSITORY = "/testbed"
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PYTHONS = (
     "/opt/miniconda3/envs/testbed/bin/python",
     "/opt/env/bin/python",
@@ -71,40 +72,36 @@ def pull(engine: Engine, name: str, attempts: int = ATTEMPTS) -> None:
         ) from error
 
 
-def adapt(engine: Engine, name: str) -> str:
-    """Tag of the published image `name` made ready: no history, the repository owned by the sandbox user.
+def adaptation(engine: Engine, name: str, variables: Mapping[str, str]) -> tuple[str, Layer]:
+    """Id of the published image `name`, and the layer that makes it ready for jobs.
+
+    The layer drops the history, gives the repository to the sandbox user, and notes `variables`.
 
     Raises:
-        BuildError: it holds no repository or no Python where SWE-bench images have them.
+        BuildError: no Python where SWE-bench images have it.
     """
     with engine_faults():
         image = engine.client.images.get(name)
-    python = _find_python(engine, name)
-    path = next(
-        (line.partition("=")[2] for line in image.attrs["Config"]["Env"] or () if line.startswith("PATH=")),
-        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    given = dict(line.split("=", 1) for line in image.attrs["Config"]["Env"] or ())
+    path = f"{Path(_find_python(engine, name)).parent}:{given.get('PATH', DEFAULT_PATH)}"
+    lines = (
+        "USER 0:0",
+        f"RUN rm -rf {TESTBED}/.git && chown -R {USER}:{USER} {TESTBED}",
+        NAMED_USER,
+        f"ENV PATH={path}",
     )
-    layer = Layer(
-        name="published",
-        key=str(image.id),
-        lines=(
-            "USER 0:0",
-            f"RUN rm -rf {REPOSITORY}/.git && chown -R {USER}:{USER} {REPOSITORY}",
-            NAMED_USER,
-            f"ENV PATH={Path(python).parent}:{path}",
-            "ENTRYPOINT []",
-        ),
+    return str(image.id), Layer(
+        "published", key=str(image.id), lines=lines, labels=job_variables({**variables, "PATH": path})
     )
-    return build(engine, str(image.id), layer)
 
 
 def repository_of(engine: Engine, tag: str) -> Path:
     """The repository as the adapted image `tag` has it, copied to the cache once."""
-    target = cache_root() / "published" / tag.rpartition(":")[2]
+    target = engine.cache / "published" / tag.rpartition(":")[2]
     with publish(target) as draft:
         if draft:
             with _container(engine, tag) as container:
-                _copy_out(engine, container, REPOSITORY, draft)
+                _copy_out(engine, container, TESTBED, draft)
     return target
 
 
