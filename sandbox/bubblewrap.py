@@ -8,13 +8,14 @@ from pathlib import Path
 from sandbox import trees
 from sandbox.bwrap import VARIABLES, Layers, Tools, install_tools, job_arguments
 from sandbox.job import Execution, Job, Prepared
-from sandbox.protocol import Identity, new_boundary, request
+from sandbox.protocol import new_boundary, request
 from sandbox.recipe import TESTBED
 from sandbox.supervisor import Supervisor
 from tasks.cache import cache_root
 from tasks.environment import Environment
 
-IDENTITY = Identity(uid=1000, gid=1000)
+IDENTITY = {"identity": ("1000", "1000")}
+"""Uid and gid of the command, known as `assay` inside."""
 
 
 class Bubblewrap:
@@ -46,5 +47,5 @@ class Bubblewrap:
     def _execute(self, layers: Layers, variables: dict[str, str], job: Job) -> Execution:
         boundary = new_boundary()
         arguments = job_arguments(self.tools, layers, scratch_bytes=job.limits.memory_mb << 20)
-        payload = request(job, TESTBED, variables, boundary, IDENTITY)
+        payload = request(job, TESTBED, variables, boundary, fields_of_backend=IDENTITY)
         return Supervisor(arguments, payload, boundary, job).run()

@@ -147,7 +147,7 @@ def job_arguments(tools: Tools, layers: Layers, scratch_bytes: int) -> list[str]
         *(str(tools.bwrap), "--unshare-all", "--unshare-user", "--hostname", "assay"),
         *("--uid", "0", "--gid", "0", "--cap-drop", "ALL"),
         *("--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_SETFCAP", "--cap-add", "CAP_SYS_RESOURCE"),
-        *("--die-with-parent", "--new-session", "--clearenv"),
+        *("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv"),
         *root(tools, HOST_ETC),
         *scratch(scratch_bytes),
         *("--ro-bind", str(tools.init), INIT, "--ro-bind", str(layers.python), PYTHON),

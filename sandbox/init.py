@@ -1,4 +1,4 @@
-"""First program of every sandbox, on every backend: lays out the files, then becomes the job's command.
+"""First program of every sandbox, on every backend: lays out the files, then runs the job's command.
 
 Started as `<python> -I -S -B init.py` by any CPython 3.6 to 3.13, with nothing but its standard library. Its
 three streams are pipes held by the host:
@@ -12,10 +12,11 @@ stdout  The result channel, called *frames*. This program's own words on it are 
             <boundary> failed <reason>          the sandbox could not be made; the command never ran
             <boundary> file <index> <size>      after the command ended: contents of `collect[index]` follow
             <boundary> counter <index> <size>   after the command ended: contents of `counters[index]` follow
-            <boundary> end                      after the last collected file
+            <boundary> end <status>             the last word: exit status of the command, as a shell tells it
 
-        No `started` means the host failed the job. The command reaches the channel by the file descriptor
-        whose number replaces `{frames}` in its arguments; without that word it has no such descriptor.
+        No `started` means the host failed the job; no `end` that something ended the sandbox from outside.
+        The command reaches the channel by the file descriptor whose number replaces `{frames}` in its
+        arguments; without that word it has no such descriptor.
 stderr  What people read: standard output and standard error of the command both lead here.
 
 The header is a sequence of fields, each `name`, `number of values` and the values, every one of them ended by
@@ -42,8 +43,9 @@ With `identity` or `user`, addresses outside the network namespace become *silen
 vanish, so a connection attempt times out, as on the open internet, where "network unreachable" would answer
 at once.
 
-Exit status: the command's own, as a shell reports it. With `collect`, even an empty one, this program stays
-as the command's parent; whatever the command left running is killed before the files are read.
+It should be process 1: then no signal from inside ends it. It stays as the command's parent, out of its
+reach, and kills whatever the command left running before it reads the files. Its exit status is the
+command's.
 """
 
 # The public modules `socket` and `signal` build enumerations at import: 10 ms of every start.
@@ -62,6 +64,7 @@ PR_SET_DUMPABLE = 4
 PR_CAPBSET_DROP = 24
 HIGH_DESCRIPTOR = 200
 CHUNK = 1 << 20
+LISTS = ("limits", "remove", "write", "link", "collect", "counters")
 
 
 def main() -> None:
@@ -86,12 +89,12 @@ def main() -> None:
         send(frames, boundary + b" failed " + repr(error).encode("utf-8", "backslashreplace") + b"\n")
         os._exit(125)
     send(frames, boundary + b" started\n")
-    if "collect" not in header:
-        execute(header, frames)
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # out of reach of the command, which has our uid
+    # The command has our uid: without this it could open our memory and our descriptors.
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     child = os.fork()
     if child == 0:
         execute(header, frames)
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # the only one Python has a handler for
     os.close(0)
     status = wait_for(child)
     kill_all_others()
@@ -103,7 +106,7 @@ def main() -> None:
         content = read_counter(path)
         if content:
             send(frames, b"%s counter %d %d\n" % (boundary, index, len(content)) + content)
-    send(frames, boundary + b" end\n")
+    send(frames, b"%s end %d\n" % (boundary, status))
     os._exit(status)
 
 
@@ -112,7 +115,7 @@ def read_header() -> "dict[str, list[bytes]]":
     while not length.endswith(b"\n"):
         length += read_exactly(1)
     values = iter(read_exactly(int(length)).split(b"\0"))
-    header = {name: [] for name in ("remove", "write", "link", "counters", "limits")}  # type: dict[str, list[bytes]]
+    header = {name: [] for name in LISTS}  # type: dict[str, list[bytes]]
     for name in values:
         if name:
             header[name.decode()] = [next(values) for _ in range(int(next(values)))]

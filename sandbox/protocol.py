@@ -3,7 +3,6 @@
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sandbox.capture import Capture
 from sandbox.job import Job, Limits
@@ -15,14 +14,6 @@ BACKSTOP = 1.5
 that really uses too much is ended and reported by the watcher instead of seeing failed allocations."""
 
 
-@dataclass(frozen=True)
-class Identity:
-    """Uid and gid the command takes in a user namespace that `init` makes for it."""
-
-    uid: int
-    gid: int
-
-
 def new_boundary() -> bytes:
     return secrets.token_hex(16).encode()
 
@@ -32,7 +23,6 @@ def request(
     cwd: str,
     variables: Mapping[str, str],
     boundary: bytes,
-    identity: Identity | None = None,
     *,
     fields_of_backend: Mapping[str, Iterable[Text]] | None = None,
 ) -> bytes:
@@ -52,12 +42,9 @@ def request(
         "remove": job.removals,
         "write": [text for path, file in files for text in (path, f"{file.mode:o}", str(len(file.content)))],
         "link": [text for pair in links for text in pair],
+        "collect": job.collect,
         "collect_limit": [str(job.limits.output_kb << 10)],
     }
-    if job.collect:
-        fields["collect"] = job.collect
-    if identity:
-        fields["identity"] = [str(identity.uid), str(identity.gid)]
     fields.update(fields_of_backend or {})
     header = b"".join(_field(name, list(values)) for name, values in fields.items())
     return b"".join([b"%d\n" % len(header), header, *(file.content for _, file in files), job.stdin])
@@ -133,7 +120,13 @@ class Frames:
     @property
     def ended(self) -> bool:
         """Whether `init` outlived the command and got to its last word."""
-        return self._records is not None and self._records.endswith(self._boundary + b" end\n")
+        return self.exit_status is not None
+
+    @property
+    def exit_status(self) -> int | None:
+        """What `init` said of the command; None before it did."""
+        line = (self._records or b"").rpartition(self._boundary + b" end ")[2]
+        return int(line) if self._records and line.endswith(b"\n") and line.strip().isdigit() else None
 
     def collected(self) -> dict[str, bytes]:
         """Contents of the files asked for that were there, by path."""

@@ -66,7 +66,7 @@ class Supervisor:
             self._drain(process)
         self._refuse_host_faults(process.returncode, killed_before)
         return Execution(
-            exit_status=None if self.hits else process.returncode,
+            exit_status=None if self.hits else self.frames.exit_status,
             output=self.output.content(),
             frames=self.frames.content(),
             hits=frozenset(self.hits),
@@ -183,14 +183,10 @@ class Supervisor:
             raise InfraError(
                 f"the sandbox did not start (status {exit_status}): {reason}", "Run `assay doctor`."
             )
-        if exit_status < 0 and not self.hits:
-            raise InfraError(f"the sandbox was killed from outside by signal {-exit_status}")
-        if (
-            exit_status == 128 + signal.SIGKILL
-            and not self.hits
-            and watch.killed_for_memory() > killed_before
-        ):
-            raise InfraError(
-                "the host ran out of memory and killed processes",
-                "Use fewer workers or a smaller memory limit.",
-            )
+        if self.hits:
+            return
+        if self.frames.exit_status is None:
+            raise InfraError(f"the sandbox was ended from outside (status {exit_status})")
+        if self.frames.exit_status == 128 + signal.SIGKILL and watch.killed_for_memory() > killed_before:
+            remedy = "Use fewer workers or a smaller memory limit."
+            raise InfraError("the host ran out of memory and killed processes", remedy)
