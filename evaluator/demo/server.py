@@ -45,7 +45,7 @@ def serve(tasks: Sequence[Task], *, port: int = 0, seed: int = 0) -> Iterator[De
             f"Port {port} cannot be used: {fault}", "Choose another --port, or 0 for a free one."
         ) from None
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, name="demo-model", daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="demo-model", daemon=True)
     thread.start()
     try:
         yield Demo(f"http://127.0.0.1:{server.server_address[1]}/v1")

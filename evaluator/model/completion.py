@@ -7,6 +7,7 @@ from typing import Any
 from evaluator.model.faults import Transient
 from evaluator.model.usage import read_usage
 from results.record import Usage
+from tasks.printable import printable
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,14 @@ class Completion:
 
     @property
     def cut(self) -> bool:
-        """The answer ends where the token limit was, not where the model stopped."""
-        return self.finish_reason == "length"
+        """The answer ends where the endpoint stopped it, not where the model did."""
+        return self.finish_reason in ("length", "content_filter")
 
     @property
     def trouble(self) -> str:
         """Why there is no whole answer, in a few words; empty when there is one."""
         if self.refusal:
-            return f"the model refused: {self.refusal[:200]}"
+            return f"the model refused: {printable(self.refusal, 200)}"
         if self.finish_reason == "content_filter":
             return "the content filter stopped the answer"
         if self.cut:
@@ -40,7 +41,9 @@ class Completion:
         if self.text.strip():
             return ""
         return (
-            f"the model called {self.tool_call!r} instead of answering" if self.tool_call else "empty answer"
+            f"the model called {printable(self.tool_call)} instead of answering"
+            if self.tool_call
+            else "empty answer"
         )
 
 

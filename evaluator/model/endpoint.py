@@ -20,6 +20,7 @@ from evaluator.model.retry import Patience, retrying
 from evaluator.model.transport import BoundedClient
 from results.record import Usage
 from tasks.errors import EndpointRefused, EndpointUnavailable
+from tasks.printable import printable
 
 Message = dict[str, str]
 
@@ -146,6 +147,5 @@ class Endpoint:
     def _line(self, what: str, fault: faults.Fault) -> str:
         """One printable line; an endpoint may echo the key it was sent, or worse."""
         line = f"{self.connection.base_url} {what} for model {self.model!r} ({fault.outcome})"
-        line += f": {fault.detail}" if fault.detail else ""
-        line = line.replace(self.connection.api_key, "***")
-        return "".join(char if char.isprintable() else " " for char in line)[:500]
+        said = fault.detail.replace(self.connection.api_key, "***")
+        return f"{line}: {printable(said, 300)}" if said else line

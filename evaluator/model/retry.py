@@ -10,7 +10,9 @@ from tenacity import (
     retry_if_exception_type,
     stop_after_attempt,
     stop_before_delay,
-    wait_exponential_jitter,
+    wait_combine,
+    wait_exponential,
+    wait_random,
 )
 
 from evaluator.model.faults import Transient
@@ -24,7 +26,7 @@ class Patience:
 
     attempts: int = 8
     first_wait_s: float = 1.0
-    """Doubles with each attempt, plus up to as much again at random."""
+    """Doubles with each attempt; every wait is up to this much longer at random, so that callers part."""
     longest_wait_s: float = 120.0
     """Also of what `Retry-After` may ask for."""
     total_s: float = 900.0
@@ -33,9 +35,7 @@ class Patience:
 
 def retrying(patience: Patience) -> AsyncRetrying:
     """Repeats on Transient, raises the last one when patience is over, and everything else at once."""
-    backoff = wait_exponential_jitter(
-        initial=patience.first_wait_s, max=patience.longest_wait_s, jitter=patience.first_wait_s
-    )
+    backoff = wait_exponential(multiplier=patience.first_wait_s, max=patience.longest_wait_s)
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -45,7 +45,7 @@ def retrying(patience: Patience) -> AsyncRetrying:
     return AsyncRetrying(
         retry=retry_if_exception_type(Transient),
         stop=stop_after_attempt(patience.attempts) | stop_before_delay(patience.total_s),
-        wait=wait,
+        wait=wait_combine(wait, wait_random(0, patience.first_wait_s)),
         before_sleep=before_sleep_log(_log, logging.INFO),
         reraise=True,
     )
