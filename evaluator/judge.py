@@ -51,8 +51,8 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
 
     An id passes when setup, call and teardown passed in every test it stands for. A pass-to-pass test is
     excused when it carries the mark for it: an expected failure under `xfail`, or skipped before its body
-    began under `skip` or `skipif`. The mark is the trusted test's own; the same outcome raised by patched code
-    is a failure. An id that names no test (`[100%]`) is left aside. All three leave a flag.
+    began under `skip` or `skipif`. The mark is the trusted test's own; the same outcome raised by patched
+    code is a failure. An id that names no test (`[100%]`) is left aside. All three leave a flag.
     """
     return _Case(expected, evidence).judgement()
 

@@ -1,8 +1,8 @@
 """Files that configure both project and test runner: the patch has a say in the project's sections only.
 
 Sections are spliced as lines, and the result is then read by the parsers the runner itself uses. Where it
-does not say what was meant (a section hidden in a string, an inline table, a file that cannot be read), the whole
-file stays as it was.
+does not say what was meant (a section hidden in a string, an inline table, a file that cannot be read), the
+whole file stays as it was.
 """
 
 import re

@@ -94,10 +94,7 @@ class Reporter:
             )
 
     def pytest_collection_finish(self, session: "pytest.Session") -> None:
-        tests = [
-            [self.name(item.nodeid), [mark for mark in MARKS if mark in item.keywords]]
-            for item in session.items
-        ]
+        tests = [[self.name(item.nodeid), marks(item)] for item in session.items]
         self.channel.send("collected", tests=tests)
 
     def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
@@ -117,6 +114,14 @@ class Reporter:
 
 
 RUNNER_MODULES = ("pytest", "_pytest", "_pytest.main", "_pytest.runner", "_pytest.reports", "pluggy")
+
+
+def marks(item: "pytest.Item") -> "list[str]":
+    """Those that excuse the test from passing."""
+    found = [mark for mark in MARKS if mark in item.keywords]
+    if getattr(getattr(item, "obj", None), "__unittest_expecting_failure__", False):
+        found.append("xfail")
+    return found
 
 
 def excerpt(explanation: object) -> str:
