@@ -36,7 +36,7 @@ def extract(text: str, tree: Path, *, cut: bool = False) -> Extracted:
     """
     if len(text) > LONGEST:
         return Extracted("", "the answer is too long to read")
-    answer = without_thinking(text)
+    answer = without_thinking(text.encode(errors="replace").decode())
     if not answer.strip():
         return Extracted("", "the answer ends while thinking" if text.strip() else "empty answer")
     try:
@@ -61,12 +61,12 @@ def _diff(answer: str, cut: bool) -> str:
         raise Unusable("the answer was cut inside its diff")
     if bare:
         return _without_prose(answer[bare.start() :])
-    return "".join(dict.fromkeys(f"{block.text.rstrip()}\n" for block in fenced))
+    return "".join(dict.fromkeys(f"{block.text}\n" for block in fenced))
 
 
 def _without_prose(text: str) -> str:
-    """`text` up to the last line that can belong to a diff."""
+    """`text` up to the last line that is like a diff, and a blank one, which may be its last context."""
     lines = text.rstrip().split("\n")
     while not _DIFF_LINE.match(lines[-1]):
         lines.pop()
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in (*lines, ""))
