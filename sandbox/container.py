@@ -95,7 +95,6 @@ class Run:
             fields_of_backend={
                 "user": [str(USER), str(USER)],
                 "limits": [text for pair in limits.items() for text in map(str, pair)],
-                "collect": job.collect,
                 "counters": COUNTERS,
             },
         )
