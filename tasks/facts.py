@@ -1,8 +1,8 @@
-"""What is known about public tasks beyond their rows: environments, test files, tasks no offline run can judge.
+"""What is known of public tasks beyond their rows: environments, test files, those no offline run can judge.
 
 The facts are `data/environments.json`:
 
-    repositories   common fields of each, and its `versions`: each names an environment, and `pins` laid over it
+    repositories   common fields, and `versions`, each of which names an environment and `pins` laid over it
     environments   named sets of pins; `like` takes over another set, `pins` replaces, `without` drops
     exceptions     instances whose recorded environment is not the usual one of their version
     quarantine     instances no offline run can judge, with the reason
@@ -22,7 +22,6 @@ from tasks.environment import Environment, RunnerName
 from tasks.errors import InputError
 from tasks.task import Task
 
-_DATA_FILE = re.compile(r"(\.json|\.png|csv|\.txt|\.md|\.jpg|\.jpeg|\.pkl|\.yml|\.yaml|\.toml)$")
 _PATCHED_FILE = re.compile(r"^diff --git a/.+ b/(.+)$", re.MULTILINE)
 
 
@@ -60,12 +59,18 @@ def published_environment(task: Task) -> Environment | None:
 
 
 def test_files(task: Task) -> tuple[str, ...]:
-    """Files the test patch touches that can be given to a test runner, in the order of the patch.
+    """Files of a task's test patch to give to its test runner, as `patched_tests`."""
+    return patched_tests(task.test_patch)
 
-    Empty when it touches data files only: the whole suite has to run then.
+
+def patched_tests(test_patch: str) -> tuple[str, ...]:
+    """Python files a patch touches, in its order: what can be given to a test runner.
+
+    The SWE-bench harness leaves out some known data formats instead, and hands what remains to runners that
+    find no test in it. Empty when only data is touched: the whole suite has to run then.
     """
-    touched = _PATCHED_FILE.findall(task.test_patch)
-    return tuple(dict.fromkeys(path for path in touched if not _DATA_FILE.search(path)))
+    touched = _PATCHED_FILE.findall(test_patch)
+    return tuple(dict.fromkeys(path for path in touched if path.endswith(".py")))
 
 
 def quarantine_of(task: Task) -> str:
@@ -82,9 +87,7 @@ def _recorded(task: Task) -> Environment | None:
     else:
         return None
     common = {key: value for key, value in repository.items() if key != "versions"}
-    spec = common | {
-        key: value for key, value in row.items() if key not in ("versions", "environment", "pins")
-    }
+    spec = common | row
     usual: str = row["environment"]
     base = _environment(_exceptions().get(task.instance_id, usual))
     pins = base["pins"] | _pins(row.get("pins", ""))
@@ -113,7 +116,7 @@ def _exceptions() -> dict[str, str]:
 
 @cache
 def _environment(name: str) -> dict[str, Any]:
-    """`python`, `frozen` and `pins` (requirement by package name) of a named set, over the set it is `like`."""
+    """`python`, `frozen` and `pins` (requirement by package name) of a set, over the set it is `like`."""
     row = _facts()["environments"][name]
     base: dict[str, Any] = _environment(row["like"]) if "like" in row else {"pins": {}, "frozen": True}
     pins: dict[str, str] = base["pins"] | _pins(row.get("pins", ""))
