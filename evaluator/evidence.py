@@ -27,6 +27,7 @@ class Report:
     outcome: str
     """`passed`, `failed` or `skipped`."""
     xfail: bool = False
+    seconds: float = 0.0
     excerpt: str = ""
 
 
@@ -66,7 +67,7 @@ class Evidence:
     hits: frozenset[Hit]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-serialisable, without loss: tests that simply passed are one list of ids."""
+        """JSON-serialisable. Tests that simply passed are one map from id to seconds."""
         session = self.session
         plain = self._plainly_passed()
         return {
@@ -79,20 +80,20 @@ class Evidence:
             "broken": [[broken.node_id, broken.outcome, broken.excerpt] for broken in session.broken],
             "collected": [node_id for node_id, _ in session.collected],
             "marks": {node_id: list(marks) for node_id, marks in session.collected if marks},
-            "passed": sorted(plain),
+            "passed": plain,
             "reports": [
-                [report.node_id, report.when, report.outcome, report.xfail, report.excerpt]
+                [report.node_id, report.when, report.outcome, report.xfail, report.seconds, report.excerpt]
                 for report in session.reports
                 if report.node_id not in plain
             ],
         }
 
-    def _plainly_passed(self) -> set[str]:
+    def _plainly_passed(self) -> dict[str, float]:
         phases: dict[str, list[Report]] = {}
         for report in self.session.reports:
             phases.setdefault(report.node_id, []).append(report)
         return {
-            node_id
+            node_id: round(sum(report.seconds for report in reports), 4)
             for node_id, reports in phases.items()
             if [report.when for report in reports] == ["setup", "call", "teardown"]
             and all(report.outcome == "passed" and not report.xfail for report in reports)

@@ -76,7 +76,15 @@ class _Draft:
             number, kind, facts = json.loads(payload)
             _require(number == self.expected and isinstance(facts, dict))
             self._note(kind, facts)
-        except (ValueError, TypeError, KeyError, RecursionError, _MalformedError):
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+            _MalformedError,
+        ):
             self.gap = f"frame {self.expected} is missing, repeated or malformed"
         self.expected += 1
 
@@ -84,7 +92,11 @@ class _Draft:
         """Files one frame; the order of kinds is as strict as their content."""
         _require(self.status is None and (kind == "start") == (self.start is None))
         if kind == "start":
-            self.start = facts
+            self.start = {
+                **{name: _text(facts[name]) for name in ("python", "pytest", "rootdir", "inifile")},
+                "files": {_text(name): _text(path) for name, path in facts["files"].items()},
+                "plugins": [[_text(name), _text(origin)] for name, origin in facts["plugins"]],
+            }
         elif kind == "broken":
             _require(not self.counted and facts["outcome"] in _OUTCOMES)
             self.broken.append(Broken(_text(facts["id"]), facts["outcome"], _text(facts["excerpt"])))
@@ -101,8 +113,9 @@ class _Draft:
                     _text(facts["id"]),
                     facts["when"],
                     facts["outcome"],
-                    facts["xfail"] is not False,
-                    _text(facts["excerpt"]),
+                    "xfail" in facts,
+                    _seconds(facts["seconds"]),
+                    _text(facts.get("excerpt", "")),
                 )
             )
         else:
@@ -113,3 +126,8 @@ class _Draft:
 def _text(value: object) -> str:
     _require(isinstance(value, str))
     return str(value)
+
+
+def _seconds(value: object) -> float:
+    _require(isinstance(value, int | float) and 0 <= value < 1e9)  # not so for NaN
+    return float(value)  # type: ignore[arg-type]

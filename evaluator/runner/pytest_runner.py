@@ -13,7 +13,7 @@ numbered from 0 without gaps. Kinds, in this order:
     start      python, pytest, files (of the runner's modules), rootdir, inifile, plugins
     broken     id, outcome, excerpt: a module that could not be collected, or skipped itself
     collected  tests: list of [id, marks], in the order they will run
-    test       id, when, outcome, xfail, seconds, excerpt
+    test       id, when, outcome, seconds; xfail and excerpt where they say something
     end        status: what pytest returned
 
 Only the process that started the session writes frames; no program a test starts inherits the descriptor.
@@ -98,15 +98,13 @@ class Reporter:
         self.channel.send("collected", tests=tests)
 
     def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
-        self.channel.send(
-            "test",
-            id=self.name(report.nodeid),
-            when=str(report.when),
-            outcome=str(report.outcome),
-            xfail=hasattr(report, "wasxfail"),
-            seconds=round(float(getattr(report, "duration", 0.0)), 6),
-            excerpt="" if report.outcome == "passed" else excerpt(report.longrepr),
-        )
+        facts = {"seconds": round(float(getattr(report, "duration", 0.0)), 4)}  # type: dict[str, object]
+        if hasattr(report, "wasxfail"):
+            facts["xfail"] = True
+        if report.outcome != "passed":
+            facts["excerpt"] = excerpt(report.longrepr)
+        name = self.name(report.nodeid)
+        self.channel.send("test", id=name, when=str(report.when), outcome=str(report.outcome), **facts)
 
     def name(self, node_id: str) -> str:
         """The id as pytest prints it: relative to where it was started, not to its root directory."""
