@@ -20,6 +20,9 @@ GITHUB = "https://github.com/{owner}/{name}.git"
 
 log = logging.getLogger(__name__)
 
+FETCH = ("fetch", "--quiet", "--no-write-fetch-head", "--update-head-ok", "--prune")
+
+_URL = re.compile(r"\w+://[^\s']+")
 _UNKNOWN_COMMIT = re.compile(r"not our ref|couldn't find remote ref")
 _BROKEN_OFF = re.compile(
     r"early EOF|unexpected disconnect|hung up unexpectedly|RPC failed|Connection reset|error: (?:429|5\d\d)"
@@ -78,19 +81,26 @@ def fetch(url: str, mirror: Path, refspecs: tuple[str, ...]) -> None:
     A commit that the other side does not know is no error. Raises SourceError with a remedy for all else.
     """
     log.info("fetching %s", shown(url))
+    _make_bare(mirror)
     try:
         with open_git(mirror) as git:
-            run(git, "init", "--bare", "--quiet", "--template=", "--initial-branch=main")
-            _patiently(git, "fetch", "--quiet", "--no-write-fetch-head", "--prune", "--", url, *refspecs)
+            _patiently(git, *FETCH, "--", url, *refspecs)
     except GitError as error:
         if _UNKNOWN_COMMIT.search(error.complaint):
             return
-        said = error.complaint.replace(url, shown(url))
+        said = _URL.sub(shown(url), error.complaint)
         remedy = next(text for sign, text in _REMEDIES.items() if re.search(sign, said))
         raise SourceError(
             f"{shown(url)} cannot be fetched: {printable(' '.join(said.split()), 400)}",
             remedy.format(mirror=mirror),
         ) from error
+
+
+def _make_bare(mirror: Path) -> None:
+    """Not by `git init`, which refuses where a surrounding git command has set GIT_WORK_TREE."""
+    for name in ("objects", "refs"):
+        (mirror / name).mkdir(exist_ok=True)
+    (mirror / "HEAD").write_text("ref: refs/heads/main\n")
 
 
 def _broke_off(error: BaseException) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tasks.errors import SourceError
 from tasks.git import GitError, run
+from tasks.printable import printable
 
 if TYPE_CHECKING:
     from git import Git
@@ -32,9 +33,16 @@ class Entry:
 
 
 def entries(git: "Git", commit: str) -> tuple[Entry, ...]:
-    """What the commit holds. Raises GitError, and SourceError for a path that leads out of a directory."""
+    """What the commit holds: no path twice, none inside another, none leading out.
+
+    Raises GitError, and SourceError for a commit that cannot be a directory.
+    """
     listing = run(git, "ls-tree", "-r", "-z", "--full-tree", commit)
-    return tuple(map(_entry, filter(None, listing.split(b"\0"))))
+    found = tuple(map(_entry, filter(None, listing.split(b"\0"))))
+    paths = {entry.path for entry in found}
+    if len(paths) < len(found) or any(not paths.isdisjoint(path.parents) for path in paths):
+        raise SourceError(f"Commit {commit} holds one path twice, which no honest repository does.")
+    return found
 
 
 def _entry(line: bytes) -> Entry:
@@ -52,17 +60,14 @@ def write(git: "Git", commit: str, directory: Path) -> None:
     Raises GitError when the repository does not hold all of it, OSError when the disk does not take it.
     """
     found = entries(git, commit)
-    # Directories first and symlinks last: then no file can be written through a symlink of the same commit.
     _make_directories(directory, found)
     for entry in found:
-        if entry.mode not in (SYMLINK, SUBMODULE):
-            target = directory / entry.path
-            with target.open("xb") as file:
-                file.write(_content(git, entry))
-            target.chmod(0o755 if entry.mode & 0o100 else 0o644)
-    for entry in found:
+        target = directory / entry.path
         if entry.mode == SYMLINK:
-            (directory / entry.path).symlink_to(os.fsdecode(_content(git, entry)))
+            target.symlink_to(_link(git, entry))
+        elif entry.mode != SUBMODULE:
+            target.write_bytes(_content(git, entry))
+            target.chmod(0o755 if entry.mode & 0o100 else 0o644)
     _set_times(directory)
 
 
@@ -83,6 +88,13 @@ def _content(git: "Git", entry: Entry) -> bytes:
     if hashlib.sha1(header + content, usedforsecurity=False).hexdigest() != entry.blob:
         raise GitError(0, f"blob {entry.blob} is not what its name says")
     return bytes(content)
+
+
+def _link(git: "Git", entry: Entry) -> str:
+    content = _content(git, entry)
+    if not content or b"\0" in content:
+        raise SourceError(f"A commit holds a symlink to {printable(content)}, which no disk can hold.")
+    return os.fsdecode(content)
 
 
 def _set_times(directory: Path) -> None:
