@@ -28,7 +28,8 @@ def publish(target: Path) -> Iterator[Path | None]:
     """Makes the directory `target` once, however many processes and threads want it.
 
     Yields an empty directory beside `target` to fill, or None when `target` exists already. On a normal exit
-    the filled directory becomes `target` in one rename; on an exception it is removed and `target` stays absent.
+    the filled directory becomes `target` in one rename; on an exception it is removed, and `target` stays
+    absent.
     """
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     if target.exists():
