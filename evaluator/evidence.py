@@ -15,6 +15,8 @@ class Expectation:
     log_parser: str
     must_pass: str
     must_fail: str
+    ignored: tuple[str, ...] = ()
+    """Ids among the dataset's pass-to-pass ids that name no test, left out of `pass_to_pass`."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evaluator.evidence import Evidence, Expectation
 from evaluator.outcome import Outcome, outcome, phases
-from evaluator.spelling import is_artefact, match_ids
+from evaluator.spelling import match_ids
 from results.record import Verdict
 
 SOME_TESTS_FAILED = 1
@@ -18,7 +18,7 @@ Finding = tuple[Verdict, str]
 
 @dataclass(frozen=True)
 class Judgement:
-    """`reason` is a code of `EXPLANATIONS`. The totals leave out ids that name no test."""
+    """`reason` is a code of `EXPLANATIONS`. The totals leave out ids that are no tests."""
 
     verdict: Verdict
     reason: str
@@ -52,7 +52,7 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
     An id passes when setup, call and teardown passed in every test it stands for. A pass-to-pass test is
     excused when it carries the mark for it: an expected failure under `xfail`, or skipped before its body
     began under `skip` or `skipif`. The mark is the trusted test's own; the same outcome raised by patched
-    code is a failure. An id that names no test (`[100%]`) is left aside. All three leave a flag.
+    code is a failure. An excuse leaves a flag, and so do ids of the dataset that are no tests.
     """
     return _Case(expected, evidence).judgement()
 
@@ -67,9 +67,7 @@ class _Case:
         required = (*expected.fail_to_pass, *expected.pass_to_pass)
         self.matches = match_ids(required, self.marks, expected.log_parser)
         self.f2p = expected.fail_to_pass
-        self.p2p = tuple(
-            name for name in expected.pass_to_pass if self.matches[name] or not is_artefact(name)
-        )
+        self.p2p = expected.pass_to_pass
         self.excuses = {test_id: self._excuse(test_id) for test_id in self.matches}
 
     def judgement(self) -> Judgement:
@@ -163,7 +161,7 @@ class _Case:
     def _flags(self) -> Iterable[str]:
         for test_id in self.p2p:
             yield from self.excuses[test_id]
-        if len(self.p2p) < len(self.expected.pass_to_pass):
-            yield "ignored_artefact_id"
+        if self.expected.ignored:
+            yield "ignored_ids"
         if self.session.foreign_bytes:
             yield "foreign_frames"

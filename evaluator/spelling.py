@@ -14,7 +14,6 @@ NODE_IDS = "nodeid"
 _WHOLE = frozenset(("pytest_v2", "astropy", "scikit", "sphinx"))
 _SHORT_OPTIONS = frozenset(("pytest_options", "requests", "pylint", "pydicom"))
 _PATH_OPTION = re.compile(r"(?s)(.*?)\[(/(?!/)[^*]*)\]")
-_ARTEFACT = re.compile(r"\[\s*\d{1,3}%\]")
 
 
 def spell(node_id: str, log_parser: str) -> str:
@@ -33,11 +32,6 @@ def spell(node_id: str, log_parser: str) -> str:
     if log_parser in _SHORT_OPTIONS and (match := _PATH_OPTION.match(word)):
         return f"{match[1]}[/{match[2].rsplit('/', 1)[-1]}]"
     return word
-
-
-def is_artefact(test_id: str) -> bool:
-    """Whether an id is no test's name but a piece of the runner's progress display (`[100%]`)."""
-    return _ARTEFACT.fullmatch(test_id) is not None
 
 
 def match_ids(

@@ -43,9 +43,10 @@ def run_tests(setup: Setup, changes: Changes, sandbox: Sandbox, limits: Limits) 
     evidence = Evidence(read_frames(execution.frames, plan.key), execution.exit_status, execution.hits)
     expectation = Expectation(
         task.fail_to_pass,
-        task.pass_to_pass,
+        tuple(name for name in task.pass_to_pass if name not in setup.ignored),
         setup.environment.log_parser,
         canaries.must_pass,
         canaries.must_fail,
+        setup.ignored,
     )
     return Trial(workspace, expectation, execution, evidence)

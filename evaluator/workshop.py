@@ -1,5 +1,6 @@
 """Prepares a task for grading, once: its repository, its environment, the trusted side of its tests."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -46,6 +47,8 @@ class Setup:
     """Of pytest, before the files."""
     files: tuple[str, ...]
     """Test files to run, in the official order."""
+    ignored: tuple[str, ...]
+    """Pass-to-pass ids that name no file: pieces of output (`[100%]`) that a log parser took for tests."""
 
 
 @dataclass
@@ -115,13 +118,19 @@ class Workshop:
         )
         trusted = _trusted(task, prepared.tree)
         files = tuple(path for path in test_files(task) if trusted.files.get(path) is not None)
-        return Setup(task, environment, prepared, trusted, arguments, files)
+        ignored = tuple(name for name in task.pass_to_pass if not _names_file(name, trusted, prepared.tree))
+        return Setup(task, environment, prepared, trusted, arguments, files, ignored)
 
 
 def environment_for(task: Task, environments: str) -> Environment:
     """The environment a task runs in when `environments` are `built` or `published`. Raises InputError."""
     published = published_environment(task) if environments == "published" else None
     return published or environment_of(task)
+
+
+def _names_file(test_id: str, trusted: Trusted, tree: Path) -> bool:
+    path = test_id.partition("::")[0]
+    return trusted.files.get(path) is not None or os.path.exists(tree / path)  # noqa: PTH110 - no error for any name
 
 
 def _trusted(task: Task, tree: Path) -> Trusted:
