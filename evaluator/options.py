@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox.job import Limits
 
+CORES = os.cpu_count() or 1
 REPO_URL = "https://github.com/{owner}/{name}.git"
 
 
@@ -30,7 +31,7 @@ class Options(BaseModel):
     environments: Literal["auto", "built", "published"] = "auto"
     repo_url: str = REPO_URL
     limits: Limits = Limits()
-    slots: int = os.cpu_count() or 1
+    slots: int = CORES
     concurrency: int = 8
     output: Path = Path("assay-results")
     name: str = ""

@@ -5,15 +5,18 @@ patch is never solved again, one with a verdict never graded again. There is no 
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from evaluator.solvers import Solver
+from evaluator.workshop import Workshop
 from results.record import Attempt, Record, Request, Verdict
 from results.store import Store
+from tasks.facts import quarantine_of
 from tasks.task import Task
 
 
@@ -69,8 +72,8 @@ class Pipeline:
         """Works off everything owed.
 
         Raises:
-            EndpointRefused, SandboxUnavailable, BuildError, StoreError, …: the first error that no later attempt can
-                escape. What was running is finished and stored first; all else stays owed.
+            EndpointError, SandboxUnavailable, StoreError: the first error that no later attempt can escape. What
+                was running is finished and stored first; all else stays owed.
         """
         loop = asyncio.get_running_loop()
         solving = asyncio.Semaphore(self.solvers)
@@ -81,7 +84,7 @@ class Pipeline:
                 if attempt is None:
                     async with solving:
                         attempt = await self._solve(work)
-                await loop.run_in_executor(slots, self._grade, work.task, attempt)
+                await loop.run_in_executor(slots, self._grade, work.task, attempt, time.monotonic())
 
             try:
                 async with asyncio.TaskGroup() as group:
@@ -105,8 +108,10 @@ class Pipeline:
         self.watcher.attempted(attempt)
         return attempt
 
-    def _grade(self, task: Task, attempt: Attempt) -> None:
+    def _grade(self, task: Task, attempt: Attempt, queued_at: float) -> None:
+        queued = time.monotonic() - queued_at
         record = self.grader.grade(task, attempt)
+        record = replace(record, spent=record.spent.model_copy(update={"queue": queued}))
         self.store.add_record(self.run_id, record)
         self.watcher.recorded(record)
         if record.verdict is Verdict.INFRA_ERROR:
@@ -121,6 +126,12 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
-def by_environment(works: Iterable[Work], environment: Callable[[Task], str]) -> list[Work]:
+def by_environment(works: Iterable[Work], workshop: Workshop) -> list[Work]:
     """Tasks of one environment next to each other, so that few environments are in use at a time."""
-    return sorted(works, key=lambda work: (environment(work.task), work.task.instance_id, work.sample))
+
+    def place(work: Work) -> tuple[str, str, int]:
+        known = not quarantine_of(work.task)
+        environment = workshop.environment_digest(work.task) if known else ""
+        return environment, work.task.instance_id, work.sample
+
+    return sorted(works, key=place)

@@ -29,7 +29,9 @@ class Progress:
         self._cost: Decimal | None = None
         self._started = self._printed = time.monotonic()
         self._lock = threading.Lock()
-        self._live = Live(self, console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
+        self._live = (
+            Live(self, console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
+        )
 
     def __enter__(self) -> "Progress":
         if self._live:

@@ -67,7 +67,7 @@ def plan(options: Options) -> Plan:
         instances=tuple(task.instance_id for task in taskset),
         samples=options.samples,
         solver=options.solver,
-        solver_options=options.solver_options,
+        solver_options=solver.options,
         backend=sandbox.name,
         backend_options=options.backend_options,
         environments=environments,
@@ -127,21 +127,25 @@ async def work(
     """Works off what `run` owes and notes its end. `watch(total, done)` gives somebody to tell.
 
     Raises:
-        EndpointRefused, EndpointUnavailable, SandboxUnavailable, StoreError, …: the run stopped; `again` goes on.
+        EndpointError, SandboxUnavailable, StoreError: the run stopped; `again` goes on.
     """
     with store.lease(run.id):
         due = owed(run.config, store.attempts(run.id), store.records(run.id))
         tasks = {task.instance_id: task for task in plan.taskset}
         works = [Work(tasks[name], sample) for name, sample in due.solve]
-        works += [Work(tasks[name], sample, store.attempt(run.id, name, sample)) for name, sample in due.grade]
+        works += [
+            Work(tasks[name], sample, store.attempt(run.id, name, sample)) for name, sample in due.grade
+        ]
         total = len(keys(run.config))
-        workshop = Workshop(plan.sandbox, Mirrors(url_template=plan.config.repo_url), plan.config.environments)
-        bench = Bench(workshop, plan.options.limits)
+        workshop = Workshop(
+            plan.sandbox, Mirrors(url_template=plan.config.repo_url), plan.config.environments
+        )
+        bench = Bench(workshop, plan.options.limits, allow_empty=plan.config.solver == "noop")
         with watch(total, total - len(works)) as watcher:
             pipeline = Pipeline(
                 store, run.id, plan.solver, bench, watcher, plan.options.slots, plan.options.concurrency
             )
-            await pipeline.drain(by_environment(works, workshop.environment_digest))
+            await pipeline.drain(by_environment(works, workshop))
         if not owed(run.config, store.attempts(run.id), store.records(run.id)):
             store.finish(run.id)
 

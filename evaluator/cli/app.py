@@ -2,7 +2,6 @@
 
 import sys
 
-import click
 import typer
 
 from evaluator.cli import cache, demo, doctor, grade, run, runs, tasks
@@ -11,12 +10,17 @@ from tasks.errors import AssayError
 
 HELP = """Measure what a code model is worth: verifiable rewards for real bug fixes, and what each fix costs.
 
-Exit codes: 0 done · 1 unexpected · 2 wrong input · 3 something cannot be had from here · 4 an environment did not build ·
-5 no working sandbox, or lost to the host · 6 the model endpoint · 7 the store · 130 interrupted (resumable).
+Exit codes: 0 done · 1 unexpected · 2 wrong input · 3 something cannot be had from here · 4 an environment did
+not build · 5 no working sandbox, or lost to the host · 6 the model endpoint · 7 the store · 130 interrupted
+(resumable).
 """
 
 app = typer.Typer(
-    help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 app.command("run")(run.run)
 app.command("grade")(grade.grade)
@@ -31,14 +35,7 @@ app.add_typer(cache.app, name="cache")
 def main() -> None:
     """Entry point: every failure that Assay foresees ends in one message and a documented exit code."""
     try:
-        code = app(standalone_mode=False)
+        app()
     except AssayError as error:
         complain(error.message, error.remedy)
-        code = error.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        complain("interrupted")
-        code = 130
-    sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(error.exit_code)

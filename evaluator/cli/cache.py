@@ -11,7 +11,10 @@ from evaluator.cli import flags
 from evaluator.cli.console import emit, out
 from tasks.cache import cache_root, usage
 
-app = typer.Typer(help="Prepared repositories and environments: how much they take, and removing them.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Prepared repositories and environments: how much they take, and removing them.",
+    rich_markup_mode=None,
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,7 +1,7 @@
 """`assay demo` and `assay demo-model`: the whole path without a key."""
 
 import threading
-from typing import Annotated, Literal, Optional, cast
+from typing import Annotated, Literal, cast
 
 import typer
 from rich.text import Text
@@ -10,7 +10,7 @@ from evaluator.cli import flags
 from evaluator.cli.console import err, out
 from evaluator.cli.run import perform
 from evaluator.demo import serve
-from evaluator.options import Options
+from evaluator.options import CORES, Options
 from tasks.load import load
 
 PORT = 8321
@@ -26,20 +26,19 @@ def demo(
     samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="Attempts per task.")] = 1,
     port: Annotated[int, typer.Option(help="Port of the demo model.")] = PORT,
     output: flags.Output = flags.OUTPUT,
-    resume: Annotated[Optional[str], typer.Option(help="Go on with this demo run.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this demo run.")] = None,
     as_json: flags.Json = False,
 ) -> None:
     """Score the demo model on the starter set, over real HTTP.
 
-    The demo model is no model: it answers from the reference fixes with a fixed rate of seeded mistakes, so that the
-    whole path can be seen without a key, a GPU or a bill. Its prices are made up.
+    The demo model is no model: it answers from the reference fixes with a fixed rate of seeded mistakes, so
+    that the whole path can be seen without a key, a GPU or a bill. Its prices are made up.
     """
     tasks = load("starter")
     console = err()
     console.print(Text(f"The starter set: {len(tasks)} real bugs, digest {tasks.digest[:12]}"))
     with serve(tasks.tasks, port=port) as served:
         console.print(Text(f"The demo model answers at {served.base_url}: {served.notice}"))
-        fresh = {"output": output} | ({"slots": workers} if workers else {})
         perform(
             Options(
                 limit=limit,
@@ -49,7 +48,8 @@ def demo(
                 backend_options={"base_image": base_image} if base_image else {},
                 environments="built",
                 name="demo",
-                **fresh,
+                output=output,
+                slots=workers or CORES,
             ),
             resume=resume,
             as_json=as_json,
@@ -70,5 +70,7 @@ def demo_model(
     """
     tasks = load(dataset, split=split, skip_invalid=True)
     with serve(tasks.tasks, port=port, seed=seed) as served:
-        out().print(Text(f"{served.notice}\n{served.base_url}  models: {', '.join(served.models)}\nCtrl-C ends it."))
+        out().print(
+            Text(f"{served.notice}\n{served.base_url}  models: {', '.join(served.models)}\nCtrl-C ends it.")
+        )
         threading.Event().wait()

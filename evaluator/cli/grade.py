@@ -7,7 +7,7 @@ import typer
 
 from evaluator.cli import flags
 from evaluator.cli.run import backend_options, perform
-from evaluator.options import REPO_URL, Options
+from evaluator.options import CORES, REPO_URL, Options
 from sandbox.job import Limits
 from tasks.predictions import read
 
@@ -56,7 +56,7 @@ def grade(
             limits=Limits(wall_s=timeout, memory_mb=memory),
             output=output,
             name=name or predictions.stem,
-            **({"slots": workers} if workers else {}),
+            slots=workers or CORES,
         ),
         as_json=as_json,
     )

@@ -2,15 +2,14 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
-from click.core import ParameterSource
 from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import complain, emit, err, out
-from evaluator.options import REPO_URL, Options
+from evaluator.options import CORES, REPO_URL, Options
 from evaluator.progress import Progress
 from evaluator.scoring import Plan, again, begin, work
 from results.record import Run
@@ -26,16 +25,20 @@ SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "as_json"}
 
 def run(
     context: typer.Context,
-    model: Annotated[Optional[str], typer.Option("-m", "--model", help="Model as the endpoint names it.")] = None,
+    model: Annotated[
+        str | None, typer.Option("-m", "--model", help="Model as the endpoint names it.")
+    ] = None,
     base_url: Annotated[
-        Optional[str], typer.Option(help="OpenAI-compatible endpoint (default: OPENAI_BASE_URL).")
+        str | None, typer.Option(help="OpenAI-compatible endpoint (default: OPENAI_BASE_URL).")
     ] = None,
     solver: Annotated[
-        Optional[str],
-        typer.Option(help="oneshot (a model, one request), gold (reference fixes), noop (nothing), replay (--predictions)."),
+        str | None,
+        typer.Option(
+            help="oneshot (a model, one request), gold (reference fixes), noop, replay (--predictions)."
+        ),
     ] = None,
     predictions: Annotated[
-        Optional[Path], typer.Option("-p", "--predictions", help="preds.json or .jsonl for replay.")
+        Path | None, typer.Option("-p", "--predictions", help="preds.json or .jsonl for replay.")
     ] = None,
     dataset: flags.Dataset = "starter",
     split: flags.Split = "test",
@@ -45,21 +48,22 @@ def run(
     skip_invalid: flags.SkipInvalid = False,
     samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="Attempts per task.")] = 1,
     context_kind: Annotated[
-        str, typer.Option("--context", help="Files shown to the model: bm25 (ranked), or oracle (those the fix touches).")
+        str,
+        typer.Option("--context", help="Files shown: bm25 (ranked), or oracle (those the fix touches)."),
     ] = "bm25",
     context_tokens: Annotated[int, typer.Option(min=100, help="Token budget of the files shown.")] = 16_000,
-    temperature: Annotated[Optional[float], typer.Option(min=0)] = None,
-    top_p: Annotated[Optional[float], typer.Option(min=0, max=1)] = None,
-    max_tokens: Annotated[Optional[int], typer.Option(min=1, help="Longest answer.")] = None,
-    seed: Annotated[Optional[int], typer.Option(help="Seed of sample 0; sample k gets seed + k.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0)] = None,
+    top_p: Annotated[float | None, typer.Option(min=0, max=1)] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of sample 0; sample k gets seed + k.")] = None,
     request_timeout: Annotated[float, typer.Option(min=1, help="Seconds one request may take.")] = 600,
     concurrency: Annotated[int, typer.Option(min=1, help="Requests at once.")] = 8,
-    rpm: Annotated[Optional[float], typer.Option(min=0.1, help="Requests a minute, at most.")] = None,
-    price_in: Annotated[Optional[str], typer.Option(help="Dollars per million input tokens.")] = None,
-    price_out: Annotated[Optional[str], typer.Option(help="Dollars per million output tokens.")] = None,
-    price_cached: Annotated[Optional[str], typer.Option(help="Dollars per million cached input tokens.")] = None,
-    gpu_price: Annotated[Optional[str], typer.Option(help="Dollars per GPU hour, for a checkpoint you host.")] = None,
-    gpus: Annotated[Optional[int], typer.Option(min=1, help="GPUs the checkpoint is served on.")] = None,
+    rpm: Annotated[float | None, typer.Option(min=0.1, help="Requests a minute, at most.")] = None,
+    price_in: Annotated[str | None, typer.Option(help="Dollars per million input tokens.")] = None,
+    price_out: Annotated[str | None, typer.Option(help="Dollars per million output tokens.")] = None,
+    price_cached: Annotated[str | None, typer.Option(help="Dollars per million cached input tokens.")] = None,
+    gpu_price: Annotated[str | None, typer.Option(help="Dollars per GPU hour, self-hosted.")] = None,
+    gpus: Annotated[int | None, typer.Option(min=1, help="GPUs the checkpoint is served on.")] = None,
     sandbox: flags.Sandbox = "auto",
     environments: flags.Environments = "auto",
     repo_url: flags.RepoUrl = REPO_URL,
@@ -72,7 +76,8 @@ def run(
     output: flags.Output = flags.OUTPUT,
     name: Annotated[str, typer.Option(help="Name of the run (default: the model).")] = "",
     resume: Annotated[
-        Optional[str], typer.Option(help="Go on with this run (its id, name, or latest); only what it owes is done.")
+        str | None,
+        typer.Option(help="Go on with this run (id, name, or latest): only what it owes."),
     ] = None,
     as_json: flags.Json = False,
 ) -> None:
@@ -84,15 +89,13 @@ def run(
     assay run --solver gold
     assay run --resume latest
     """
-    fresh: dict[str, Any] = {"concurrency": concurrency, "output": output}
-    if workers:
-        fresh["slots"] = workers
+    session = Options(concurrency=concurrency, output=output, slots=workers or CORES)
     if resume:
         _refuse_changes(context)
-        perform(Options(**fresh), resume=resume, as_json=as_json)
+        perform(session, resume=resume, as_json=as_json)
         return
     solver = solver or ("replay" if predictions else "oneshot")
-    options = {
+    options: dict[str, dict[str, Any]] = {
         "oneshot": {
             "model": model,
             "base_url": base_url,
@@ -112,7 +115,7 @@ def run(
             "gpus": gpus,
         },
         "replay": {"predictions": str(predictions.resolve()) if predictions else None},
-    }.get(solver, {})
+    }
     perform(
         Options(
             dataset=dataset,
@@ -123,14 +126,18 @@ def run(
             skip_invalid=skip_invalid,
             samples=samples,
             solver=solver,
-            solver_options={key: value for key, value in options.items() if value is not None},
+            solver_options={
+                key: value for key, value in options.get(solver, {}).items() if value is not None
+            },
             sandbox=cast(Literal["auto"], sandbox),
             backend_options=backend_options(base_image, registry, namespace),
             environments=cast(Literal["auto"], environments),
             repo_url=repo_url,
             limits=Limits(wall_s=timeout, memory_mb=memory),
             name=name or model or solver,
-            **fresh,
+            concurrency=session.concurrency,
+            output=session.output,
+            slots=session.slots,
         ),
         as_json=as_json,
     )
@@ -150,8 +157,13 @@ def perform(options: Options, *, resume: str | None = None, as_json: bool = Fals
         try:
             asyncio.run(work(store, started, plan, lambda total, done: Progress(console, total, done)))
         except (AssayError, KeyboardInterrupt, asyncio.CancelledError) as error:
-            complain(f"run {started.id} stopped; nothing is lost", f"Go on with: assay run --resume {started.id} -o {options.output}")
-            raise KeyboardInterrupt from None if not isinstance(error, AssayError) else error
+            complain(
+                f"run {started.id} stopped; what it has is kept",
+                f"Go on with: assay run --resume {started.id} -o {options.output}",
+            )
+            if isinstance(error, AssayError):
+                raise
+            raise typer.Exit(130) from None
         summary = summarise(store.ledger(started))
         if as_json:
             emit(summary.model_dump(mode="json"))
@@ -163,7 +175,8 @@ def perform(options: Options, *, resume: str | None = None, as_json: bool = Fals
 def _opening(run: Run, plan: Plan) -> str:
     config = run.config
     what = config.solver_options.get("model", config.solver)
-    shown = f"Run {run.id}: {len(config.instances)} tasks × {config.samples}, {what}, {config.backend} sandbox, {plan.options.slots} at once"
+    shown = f"Run {run.id}: {len(config.instances)} tasks × {config.samples}, {what}, "
+    shown += f"{config.backend} sandbox, {plan.options.slots} at once"
     if plan.taskset.left_out:
         shown += f"\n{len(plan.taskset.left_out)} rows of {config.dataset} were left out as invalid"
     return shown
@@ -173,7 +186,9 @@ def _refuse_changes(context: typer.Context) -> None:
     changed = [
         name
         for name in context.params
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in SESSION_FLAGS
+        if (source := context.get_parameter_source(name))
+        and source.name == "COMMANDLINE"
+        and name not in SESSION_FLAGS
     ]
     if changed:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -18,7 +18,15 @@ from results.text import line
 
 app = typer.Typer(help="Runs: list them, look into one, export.", rich_markup_mode=None)
 
-RunArgument = Annotated[str, typer.Argument(help="Id, name or unique beginning of an id; latest is the newest.")]
+ENDINGS = {
+    "predictions": "preds.jsonl",
+    "report": "report.json",
+    "logs": "logs",
+    "attempts": "attempts.jsonl",
+}
+RunArgument = Annotated[
+    str, typer.Argument(help="Id, name or unique beginning of an id; latest is the newest.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -52,7 +60,7 @@ def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) 
 @app.command()
 def show(
     run: RunArgument = "latest",
-    instance: Annotated[Optional[str], typer.Option("-i", "--instance", help="Look at this attempt.")] = None,
+    instance: Annotated[str | None, typer.Option("-i", "--instance", help="Look at this attempt.")] = None,
     sample: Annotated[int, typer.Option(min=0, help="Which sample of it.")] = 0,
     patch: Annotated[bool, typer.Option("--patch", help="Print the whole patch and nothing else.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Print the whole test output and nothing else.")] = False,
@@ -79,7 +87,10 @@ def show(
             return
         record = store.record(found.id, instance, sample)
         if as_json:
-            emit(asdict(record) | {"spent": record.spent.model_dump(), "output": record.output.decode(errors="replace")})
+            emit(
+                asdict(record)
+                | {"spent": record.spent.model_dump(), "output": record.output.decode(errors="replace")}
+            )
         elif patch:
             typer.echo(record.patch, nl=False)
         elif log:
@@ -97,12 +108,12 @@ def export(
         typer.Option(
             "-k",
             "--kind",
-            help="predictions (preds.jsonl), report (SWE-bench's report JSON), logs (its folder of patches, outputs "
-            "and reports), attempts (everything, JSONL).",
+            help="predictions (preds.jsonl), report (SWE-bench's report JSON), logs (its folder of patches, "
+            "outputs and reports), attempts (everything, JSONL).",
         ),
     ] = "predictions",
     file: Annotated[
-        Optional[Path], typer.Option("-f", "--file", help="Where to (default: named after the run).")
+        Path | None, typer.Option("-f", "--file", help="Where to (default: named after the run).")
     ] = None,
     sample: Annotated[int, typer.Option(min=0, help="Which sample; attempts holds all.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
@@ -116,8 +127,7 @@ def export(
     """
     with Store.open(output) as store:
         found = store.run(run)
-        default = {"predictions": "preds.jsonl", "report": "report.json", "logs": "logs", "attempts": "attempts.jsonl"}
-        target = file or Path(f"{found.id}.{default[kind]}")
+        target = file or Path(f"{found.id}.{ENDINGS[kind]}")
         if kind == "predictions":
             write_predictions(store, found, target, sample, force=force)
         elif kind == "report":

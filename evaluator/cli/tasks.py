@@ -16,7 +16,9 @@ from tasks.printable import printable
 from tasks.select import select
 from tasks.task import Task
 
-app = typer.Typer(help="Bug instances: list them, look at one, prepare the starter set.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Bug instances: list them, look at one, prepare the starter set.", rich_markup_mode=None
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -41,9 +43,18 @@ def list_tasks(
     """
     tasks = select(load(dataset, split=split, skip_invalid=skip_invalid), pattern=filter, limit=limit)
     if as_json:
-        emit({"name": tasks.name, "digest": tasks.digest, "left_out": tasks.left_out, "tasks": [_row(t) for t in tasks]})
+        emit(
+            {
+                "name": tasks.name,
+                "digest": tasks.digest,
+                "left_out": tasks.left_out,
+                "tasks": [_row(t) for t in tasks],
+            }
+        )
         return
-    table = Table("instance", "repository", "version", "must turn green", "must stay green", "remark", box=None)
+    table = Table(
+        "instance", "repository", "version", "must turn green", "must stay green", "remark", box=None
+    )
     for task in tasks:
         counts = str(len(task.fail_to_pass)), str(len(task.pass_to_pass))
         cells = (task.instance_id, task.repo, task.version, *counts, quarantine_of(task))
