@@ -72,8 +72,8 @@ class Pipeline:
         """Works off everything owed.
 
         Raises:
-            EndpointError, SandboxUnavailable, StoreError: the first error that no later attempt can escape. What
-                was running is finished and stored first; all else stays owed.
+            EndpointError, SandboxUnavailable, StoreError: the first error that no later attempt can escape.
+                What was running is finished and stored first; all else stays owed.
         """
         loop = asyncio.get_running_loop()
         solving = asyncio.Semaphore(self.solvers)
