@@ -104,14 +104,12 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     subprocess.run(
         ["initdb", "-D", home / "data", "-U", "assay", "-A", "trust"], check=True, capture_output=True
     )
+    # The server outlives pg_ctl and would hold a pipe open: its words go to a file.
+    server = ["pg_ctl", "-D", home / "data", "-s", "-w", "-l", home / "log"]
     options = f"-k {home} -c listen_addresses=''"
-    subprocess.run(
-        ["pg_ctl", "-D", home / "data", "-o", options, "-w", "start"], check=True, capture_output=True
-    )
+    subprocess.run([*server, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL)
     yield f"postgresql+psycopg://assay@/postgres?host={home}"
-    subprocess.run(
-        ["pg_ctl", "-D", home / "data", "-m", "immediate", "stop"], check=True, capture_output=True
-    )
+    subprocess.run([*server, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL)
 
 
 def test_postgresql_holds_a_store_too(tmp_path, postgres):
