@@ -170,7 +170,7 @@ def build_arguments(tools: Tools, mounts: list[str], variables: dict[str, str], 
     return [
         *(str(tools.bwrap), "--unshare-all", "--unshare-user", "--hostname", "assay"),
         *("--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"),
-        *("--die-with-parent", "--new-session", "--clearenv"),
+        *("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv"),
         *[word for name, value in variables.items() for word in ("--setenv", name, value)],
         *("--share-net",) * network,
         *root(tools, HOST_ETC, HOST_ETC_OF_BUILDS if network else ()),

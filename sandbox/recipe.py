@@ -13,9 +13,6 @@ PYTHON = "/opt/python"
 ENV = "/opt/env"
 TESTBED = "/testbed"
 
-REVISION = 1
-"""Part of every digest: raised when the scripts change what they build."""
-
 LEGACY = {"3.6", "3.7"}
 """Python versions too old for `uv`, with the last pip that serves them."""
 
@@ -49,22 +46,21 @@ def dependencies(environment: Environment) -> str:
 
 
 def repository(environment: Environment) -> str:
-    """Installs `/testbed` into `/opt/env` so that tests see its files in place, whatever is patched later."""
+    """Installs `/testbed` into `/opt/env` so that tests see its files in place, whatever is patched later.
+
+    Then makes its files old and fills the caches of bytecode, pytest's own of rewritten assertions included.
+    It is no failure if that meets files that do not compile, or tests that cannot be collected.
+    """
     commands = re.split(r"&&|;", environment.install)
     return script(
         f"cd {TESTBED}",
         f"echo {shlex.quote(BUILD_CONSTRAINTS)} > /tmp/constraints.txt",
         *environment.pre_install,
         *(line for command in commands if (line := install_line(command.strip(), environment))),
+        f"find {TESTBED} -exec touch --no-dereference --date=@{FIXED_TIME} {{}} +",
+        compile_all(f"{TESTBED} {ENV}/lib"),
+        *([collect_tests()] if environment.runner == "pytest" else []),
     )
-
-
-def warm_up(environment: Environment) -> str:
-    """Fills the bytecode caches, pytest's own of rewritten assertions included. Its failures are none."""
-    lines = [compile_all(f"{TESTBED} {ENV}/lib")]
-    if environment.runner == "pytest":
-        lines.append(f"timeout 300 {ENV}/bin/python -m pytest --collect-only -q -p no:cacheprovider || true")
-    return script(f"cd {TESTBED}", *lines)
 
 
 def install_line(command: str, environment: Environment) -> str:
@@ -88,6 +84,10 @@ def editable(target: str, environment: Environment, isolated: bool = True) -> st
     install = f"{uv_install()} {flags}{'' if isolated else '--no-build-isolation '}-e {shlex.quote(target)}"
     in_place = f"{ENV}/bin/python setup.py develop {flags}"
     return f"{install} --build-constraints /tmp/constraints.txt || {install} || {in_place}"
+
+
+def collect_tests() -> str:
+    return f"timeout 300 {ENV}/bin/python -m pytest --collect-only -qq -p no:cacheprovider {TESTBED} || true"
 
 
 def uv_install() -> str:

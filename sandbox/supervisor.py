@@ -157,7 +157,7 @@ class Supervisor:
 
     def _look_at_memory(self, pid: int) -> None:
         inside = watch.children(pid)
-        if not inside:
+        if not inside or not self.frames.started:  # until then, the host's own file systems are in its sight
             return
         pids = watch.descendants(inside[0])
         stored = watch.stored_bytes(inside[0], WRITABLE)

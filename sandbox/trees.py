@@ -86,26 +86,16 @@ class Trees:
                 (draft / name).mkdir()
             for name in ("tree", "env", "work"):
                 give_to_account(draft / name)
-            mounts = [
-                *("--bind", str(draft / "tree"), TESTBED),
-                *("--overlay-src", str(base / "env")),
-                *("--overlay", str(draft / "env"), str(draft / "work"), ENV),
-            ]
             workshop.run(
                 recipe.repository(environment),
                 python=python,
-                mounts=mounts,
+                mounts=[
+                    *("--bind", str(draft / "tree"), TESTBED),
+                    *("--overlay-src", str(base / "env")),
+                    *("--overlay", str(draft / "env"), str(draft / "work"), ENV),
+                ],
                 log=log,
                 variables={**variables, **released},
-            )
-            age(draft / "tree")
-            workshop.run(
-                recipe.warm_up(environment),
-                python=python,
-                mounts=mounts,
-                log=log,
-                variables=variables,
-                network=False,
             )
             remove_work(draft / "work")
             layers = [target / "env"]
@@ -133,14 +123,13 @@ def load(directory: Path) -> Built:
 
 def environment_digest(environment: Environment) -> str:
     """Names the packages, whatever repository is installed on top."""
-    parts = environment.model_dump(include={"python", "packages", "frozen"})
-    return digest([parts, recipe.REVISION])
+    return digest([environment.python, recipe.dependencies(environment)])
 
 
 def repository_digest(environment: Environment, key: str, version: str) -> str:
     """Names the installed repository."""
-    parts = environment.model_dump(include={"pre_install", "install", "variables", "runner"})
-    return digest([environment_digest(environment), parts, key, version, recipe.REVISION])
+    base, script = environment_digest(environment), recipe.repository(environment)
+    return digest([base, script, environment.variables, key, version])
 
 
 @contextmanager
@@ -153,12 +142,6 @@ def draft_of(target: Path) -> Iterator[Path | None]:
     except OSError as error:
         remedy = "Free disk space, or set ASSAY_CACHE to another disk."
         raise BuildError(f"cannot build {target}: {error}", remedy) from error
-
-
-def age(tree: Path) -> None:
-    """Makes every file older than what a job may write: bytecode of a patched file is stale then."""
-    for path in walk(tree):
-        os.utime(path, (recipe.FIXED_TIME, recipe.FIXED_TIME), follow_symlinks=False)
 
 
 def remove_work(work: Path) -> None:
