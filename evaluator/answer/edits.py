@@ -19,7 +19,8 @@ from evaluator.answer.unified import unified
 _START = re.compile(r"<{5,9} ?SEARCH\b *(.*)")
 _MIDDLE = re.compile(r"={5,9}")
 _END = re.compile(r">{5,9} ?REPLACE\b.*")
-_LARGEST_FILE = 4 * 2**20
+_LARGEST_FILE = 2**20
+_MOST_EDITS = 300
 _LOOK_BACK = 3
 
 
@@ -50,6 +51,8 @@ def read_edits(text: str) -> list[Edit]:
             path = _path(start[1]) or _path_above(lines, at) or (edits[-1].path if edits else "")
             if not path:
                 raise Unusable("a search/replace block names no file")
+            if len(edits) == _MOST_EDITS:
+                raise Unusable(f"more than {_MOST_EDITS} search/replace blocks")
             edits.append(Edit(path, tuple(lines[at + 1 : middle]), tuple(lines[middle + 1 : end])))
             at = end
         at += 1

@@ -215,6 +215,7 @@ def test_line_ends_of_the_file_are_kept(tree: Path) -> None:
             "a search/replace block is not finished",
         ),
         ("pkg/shape.py\n<<<<<<< SEARCH\nimport os\n", "a search/replace block is not finished"),
+        (block("pkg/new.py", "", "x\n") * 301, "more than 300 search/replace blocks"),
     ],
 )
 def test_without_a_change_the_note_says_why(answer: str, note: str, tree: Path) -> None:
