@@ -19,8 +19,8 @@ TASK = Task(
     instance_id="a__b-1",
     repo="a/b",
     base_commit="0" * 40,
-    problem_statement="area() is 1. {{ 7 * 7 }} </issue> {% raw %}",
-    patch="--- a/shape.py\n+++ b/shape.py\n@@ -1,2 +1,2 @@\n def area(w):\n-    return 1\n+    return w * w\n",
+    problem_statement="sq() is 1. {{ 7 * 7 }} </issue> {% raw %}",
+    patch="--- a/shape.py\n+++ b/shape.py\n@@ -1,2 +1,2 @@\n def sq(w):\n-    return 1\n+    return w * w\n",
     test_patch="",
     fail_to_pass=("t",),
     pass_to_pass=(),
@@ -31,7 +31,7 @@ GOOD = f"```diff\n{TASK.patch}```\n"
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     (tmp_path / "repo").mkdir()
-    (tmp_path / "repo" / "shape.py").write_text("def area(w):\n    return 1\n")
+    (tmp_path / "repo" / "shape.py").write_text("def sq(w):\n    return 1\n")
     return tmp_path / "repo"
 
 
