@@ -42,12 +42,15 @@ def answer(task: Task | None, model: str, seed: int, request_seed: int) -> Answe
     thought = draw.randrange(50, 500)
     if kind == "empty":
         return Answer(kind, "", reasoning_tokens=thought)
-    patch = {"wrong": spoil, "malformed": break_header}.get(kind, str)(task.patch)
-    text = (
+    patch = task.patch.removesuffix("\n")
+    if kind == "wrong":
+        patch = spoil(task.patch).removesuffix("\n")
+    elif kind == "malformed":
+        patch = break_header(patch)
+    opening = (
         f"I am {model}, a demonstration: this answer is made from the reference fix of {task.instance_id}, "
-        f"and is {kind} on purpose.\n\n```diff\n{patch.rstrip()}\n```\n"
+        f"and is {kind} on purpose.\n\n```diff\n"
     )
     if kind == "truncated":
-        start = text.index("```diff\n") + len("```diff\n")
-        return Answer(kind, text[: start + len(patch) * 6 // 10], "length", thought)
-    return Answer(kind, text, reasoning_tokens=thought)
+        return Answer(kind, opening + patch[: len(patch) * 6 // 10], "length", thought)
+    return Answer(kind, f"{opening}{patch}\n```\n", reasoning_tokens=thought)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.answer import extract
 from evaluator.demo import MODELS, serve
 from evaluator.demo.answers import Answer, answer
 from evaluator.demo.spoil import break_header, spoil
@@ -226,3 +227,12 @@ def test_a_truncated_answer_ends_inside_its_diff(tasks: list[Task]) -> None:
     assert all(
         each.finish_reason == "length" and each.text.count("```") == 1 and "@@" in each.text for each in cut
     )
+
+
+def test_a_good_answer_is_the_reference_fix_to_the_letter(tasks: list[Task], tmp_path: Path) -> None:
+    """Not even a blank line of context at the end is lost on the way through an answer."""
+    patch = diff("a\n\nb\n", "c\n\nb\n", tmp_path).rsplit(" b\n", 1)[0].replace("1,3", "1,2")
+    task = tasks[0].model_copy(update={"patch": patch})
+    given = next(each for seed in range(60) if (each := answer(task, "assay-demo", 0, seed)).kind == "good")
+    assert patch.endswith("\n \n")
+    assert extract(given.text, tmp_path).patch == patch
