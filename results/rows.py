@@ -21,7 +21,9 @@ from results.record import (
 
 Row = Mapping[str, Any]
 
-RECORD_COLUMNS = tuple(field.name for field in fields(RecordRow))
+_RECORD = tuple(field.name for field in fields(RecordRow))
+_ATTEMPT = tuple(field.name for field in fields(AttemptRow))
+_REQUEST = tuple(field.name for field in fields(Request))
 
 
 def encode_text(text: str) -> bytes:
@@ -59,14 +61,14 @@ def run_of(row: Row) -> Run:
 
 
 def request_values(request: Request) -> dict[str, Any]:
-    values = {field.name: getattr(request, field.name) for field in fields(Request)}
+    values = {name: getattr(request, name) for name in _REQUEST}
     values["usage"] = None if request.usage is None else asdict(request.usage)
     values["price"] = None if request.price is None else {k: str(v) for k, v in asdict(request.price).items()}
     return values
 
 
 def request_of(row: Row) -> Request:
-    values = {field.name: row[field.name] for field in fields(Request)}
+    values = {name: row[name] for name in _REQUEST}
     if usage := row["usage"]:
         values["usage"] = Usage(**usage)
     if price := row["price"]:
@@ -80,11 +82,11 @@ def cost_of(row: Row) -> Cost:
 
 
 def attempt_row_of(row: Row) -> AttemptRow:
-    return AttemptRow(**{field.name: row[field.name] for field in fields(AttemptRow)})
+    return AttemptRow(**{name: row[name] for name in _ATTEMPT})
 
 
 def record_row_values(record: RecordRow) -> dict[str, Any]:
-    values = {name: getattr(record, name) for name in RECORD_COLUMNS}
+    values = {name: getattr(record, name) for name in _RECORD}
     return values | {
         "flags": list(record.flags),
         "failed": list(record.failed),
@@ -94,7 +96,7 @@ def record_row_values(record: RecordRow) -> dict[str, Any]:
 
 def record_row_fields(row: Row) -> dict[str, Any]:
     """The fields of a `RecordRow`, and the first ones of a `Record`."""
-    values = {name: row[name] for name in RECORD_COLUMNS}
+    values = {name: row[name] for name in _RECORD}
     return values | {
         "verdict": Verdict(row["verdict"]),
         "flags": tuple(row["flags"]),

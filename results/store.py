@@ -319,7 +319,9 @@ class Store:
 
     def _read(self, query: Select[Any]) -> list[rows.Row]:
         with faults("read", self.directory), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            found = connection.execute(query)
+            names = tuple(found.keys())
+            return [dict(zip(names, row, strict=True)) for row in found.all()]
 
     def _one(self, query: Select[Any], table: Table, instance_id: str, sample: int) -> rows.Row:
         found = self._read(query.where(table.c.instance_id == instance_id, table.c.sample == sample))
