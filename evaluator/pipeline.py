@@ -6,9 +6,10 @@ patch is never solved again, one with a verdict never graded again. There is no 
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -98,12 +99,18 @@ class Pipeline:
                 raise
 
     async def _solve(self, work: Work) -> Attempt:
-        def bill(request: Request) -> None:
-            self.store.add_request(self.run_id, request)
-            self.watcher.requested(request)
+        def depart(model: str, started_at: datetime, billable: bool) -> Callable[[Request], None]:
+            key = work.task.instance_id, work.sample
+            sent = self.store.open_request(self.run_id, *key, model, started_at, billable=billable)
+
+            def arrive(request: Request) -> None:
+                self.store.close_request(self.run_id, sent, request)
+                self.watcher.requested(request)
+
+            return arrive
 
         tree = await asyncio.to_thread(self.grader.tree, work.task)
-        attempt = await self.solver.solve(work.task, work.sample, tree, bill)
+        attempt = await self.solver.solve(work.task, work.sample, tree, depart)
         await asyncio.to_thread(self.store.add_attempt, self.run_id, attempt)
         self.watcher.attempted(attempt)
         return attempt

@@ -1,10 +1,8 @@
 """One model endpoint: its limits, our patience with it, and the bill of every request."""
 
 import asyncio
-import time
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Self
 
 import httpx2
@@ -18,7 +16,6 @@ from evaluator.model.connection import Connection
 from evaluator.model.meter import Meter
 from evaluator.model.retry import Patience, retrying
 from evaluator.model.transport import BoundedClient
-from results.record import Usage
 from tasks.errors import EndpointRefused, EndpointUnavailable
 from tasks.printable import printable
 
@@ -102,20 +99,16 @@ class Endpoint:
 
     async def _try(self, messages: list[Message], seed: int | None, meter: Meter) -> Completion:
         async with self._slots, self._pace:
-            started, clock = datetime.now(UTC), time.monotonic()
-
-            def bill(outcome: str, usage: Usage | None = None, billable: bool = True) -> None:
-                meter.record(started, time.monotonic() - clock, outcome, usage, billable)
-
+            pending = meter.start()
             try:
                 completion = read_completion(await self._send(messages, seed))
             except faults.Fault as fault:
-                bill(fault.outcome, fault.usage, fault.billable)
+                pending.end(fault.outcome, fault.usage, fault.billable)
                 raise
             except asyncio.CancelledError:
-                bill("interrupted")
+                pending.end("interrupted")
                 raise
-            bill("ok" if completion.usage else "no usage reported", completion.usage)
+            pending.end("ok" if completion.usage else "no usage reported", completion.usage)
             self._proven = True
             return completion
 

@@ -1,13 +1,11 @@
 """What every solver is."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from results.record import Attempt, Request
+from evaluator.model import Biller
+from results.record import Attempt
 from tasks.task import Task
-
-Bill = Callable[[Request], None]
 
 
 class Solver(Protocol):
@@ -20,13 +18,13 @@ class Solver(Protocol):
         """What `make` needs to build an equal solver, JSON-serialisable and without secrets."""
         return {}
 
-    async def solve(self, task: Task, sample: int, tree: Path, bill: Bill) -> Attempt:
+    async def solve(self, task: Task, sample: int, tree: Path, biller: Biller) -> Attempt:
         """One attempt.
 
         Args:
             sample: 0, 1, …; equal samples of a deterministic solver are equal.
             tree: the repository at its base commit; only read.
-            bill: called for each request to a provider, the moment its outcome is known.
+            biller: told of each request to a provider, before it leaves and the moment its outcome is known.
 
         Raises:
             EndpointRefused: no attempt of this run can succeed.

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from evaluator.solvers.base import Bill, Solver
+from evaluator.model import Biller
+from evaluator.solvers.base import Solver
 from results.record import Attempt
 from tasks.task import Task
 
@@ -10,5 +11,5 @@ from tasks.task import Task
 class Gold(Solver):
     name = "gold"
 
-    async def solve(self, task: Task, sample: int, tree: Path, bill: Bill) -> Attempt:  # noqa: ARG002
+    async def solve(self, task: Task, sample: int, tree: Path, biller: Biller) -> Attempt:  # noqa: ARG002
         return Attempt(task.instance_id, sample, task.patch)

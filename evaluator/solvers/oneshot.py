@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluator.answer import extract
 from evaluator.context import Kind, choose
-from evaluator.model import Completion, Connection, Endpoint, Meter, PromptRefused, Sampling
+from evaluator.model import Biller, Completion, Connection, Endpoint, Meter, PromptRefused, Sampling
 from evaluator.model.endpoint import Message
 from evaluator.prices import Prices
 from evaluator.prompt import ask
-from evaluator.solvers.base import Bill, Solver
+from evaluator.solvers.base import Solver
 from results.record import Attempt
 from tasks.task import Task
 
@@ -80,12 +80,12 @@ class OneShot(Solver):
     def options(self) -> dict[str, Any]:
         return self._options.model_dump(mode="json", exclude_none=True)
 
-    async def solve(self, task: Task, sample: int, tree: Path, bill: Bill) -> Attempt:
+    async def solve(self, task: Task, sample: int, tree: Path, biller: Biller) -> Attempt:
         began = time.monotonic()
         async with self._building:  # ranking holds the interpreter anyway, and samples share its result
             messages = await asyncio.to_thread(self._messages, task, tree)
         seed = None if self._options.seed is None else self._options.seed + sample
-        meter = Meter(task.instance_id, sample, self.prices, bill)
+        meter = Meter(task.instance_id, sample, self.prices, biller)
         try:
             completion = await self._endpoint.complete(list(messages), seed=seed, meter=meter)
         except PromptRefused as fault:

@@ -4,7 +4,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from evaluator.solvers.base import Bill, Solver
+from evaluator.model import Biller
+from evaluator.solvers.base import Solver
 from results.record import Attempt
 from tasks.digest import digest
 from tasks.errors import InputError
@@ -48,7 +49,7 @@ class Replay(Solver):
         """Most predictions any instance has."""
         return max(map(len, self._patches.values()), default=0)
 
-    async def solve(self, task: Task, sample: int, tree: Path, bill: Bill) -> Attempt:  # noqa: ARG002
+    async def solve(self, task: Task, sample: int, tree: Path, biller: Biller) -> Attempt:  # noqa: ARG002
         patches = self._patches.get(task.instance_id, [])
         if sample >= len(patches):
             return Attempt(task.instance_id, sample, "", "no prediction")

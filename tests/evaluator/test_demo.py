@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from billing import into
 
 from evaluator.answer import extract
 from evaluator.demo import MODELS, serve
@@ -83,7 +84,7 @@ def scored(base_url: str, tasks: list[Task], tree: Path, model: str) -> tuple[li
     async def run() -> list[Attempt]:
         solver = make("oneshot", {"model": model, "base_url": base_url, "price_in": "1", "price_out": "4"})
         try:
-            return await asyncio.gather(*(solver.solve(task, 0, tree, bills.append) for task in tasks))
+            return await asyncio.gather(*(solver.solve(task, 0, tree, into(bills)) for task in tasks))
         finally:
             await solver.close()
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from billing import into
 from rude_server import USAGE, chat, reply, reset_in_body, rude_server
 
 from evaluator.model import (
@@ -41,7 +42,7 @@ def ask(
     """The answer to the last of `times` questions, asked one after the other."""
 
     async def run() -> Completion:
-        meter = Meter("repo__task-1", 0, PRICES, bills.append)
+        meter = Meter("repo__task-1", 0, PRICES, into(bills))
         async with Endpoint(
             Connection(base_url, KEY), "m", sampling=sampling, patience=patience, **limits
         ) as model:
@@ -331,7 +332,7 @@ def test_an_interrupted_request_is_billed() -> None:
 
     async def run(base_url: str, asked: list[Any]) -> None:
         async with Endpoint(Connection(base_url, KEY), "m") as model:
-            meter = Meter("t", 0, PRICES, bills.append)
+            meter = Meter("t", 0, PRICES, into(bills))
             task = asyncio.create_task(
                 model.complete([{"role": "user", "content": "hi"}], seed=None, meter=meter)
             )
@@ -351,7 +352,7 @@ def many(base_url: str, count: int, **limits: Any) -> list[Request]:
 
     async def run() -> None:
         async with Endpoint(Connection(base_url, KEY), "m", **limits) as model:
-            meter = Meter("t", 0, PRICES, bills.append)
+            meter = Meter("t", 0, PRICES, into(bills))
             questions = (
                 model.complete([{"role": "user", "content": "hi"}], seed=k, meter=meter) for k in range(count)
             )

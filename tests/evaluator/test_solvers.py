@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from billing import into
 from rude_server import chat, reply, rude_server
 
 from evaluator.solvers import NAMES, Replay, Solver, make
@@ -35,14 +35,11 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
-def solve(
-    solver: Solver, tree: Path, samples: int = 1, bill: Callable[[Request], None] | None = None
-) -> list[Attempt]:
+def solve(solver: Solver, tree: Path, samples: int = 1, bills: list[Request] | None = None) -> list[Attempt]:
     async def run() -> list[Attempt]:
         try:
-            attempts = (
-                solver.solve(TASK, sample, tree, bill or (lambda request: None)) for sample in range(samples)
-            )
+            biller = into([] if bills is None else bills)
+            attempts = (solver.solve(TASK, sample, tree, biller) for sample in range(samples))
             return await asyncio.gather(*attempts)
         finally:
             await solver.close()
@@ -105,7 +102,7 @@ def test_oneshot_asks_once_and_finds_the_patch(tree: Path) -> None:
     """Issue and files go out, a diff comes back, and the request is billed to the attempt."""
     bills: list[Request] = []
     with rude_server(reply(chat(GOOD))) as rude:
-        attempt = solve(oneshot(rude.base_url, context_tokens=1000), tree, bill=bills.append)[0]
+        attempt = solve(oneshot(rude.base_url, context_tokens=1000), tree, bills=bills)[0]
     assert (attempt.patch, attempt.note) == (TASK.patch, "")
     (asked,) = rude.asked
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
@@ -148,7 +145,7 @@ def test_an_answer_without_a_patch_is_an_attempt_with_a_note(body: Any, note: st
     """What a model fails to say is recorded as its answer, with the reason, and paid for."""
     bills: list[Request] = []
     with rude_server(reply(body)) as rude:
-        attempt = solve(oneshot(rude.base_url), tree, bill=bills.append)[0]
+        attempt = solve(oneshot(rude.base_url), tree, bills=bills)[0]
     assert (attempt.patch, attempt.note, len(bills)) == ("", note, 1)
 
 
@@ -165,7 +162,7 @@ def test_a_wrong_key_stops_the_run(tree: Path) -> None:
     bills: list[Request] = []
     wrong = reply({"error": {"message": "bad key sk-secret"}}, 401)
     with rude_server(wrong) as rude, pytest.raises(EndpointRefused) as caught:
-        solve(oneshot(rude.base_url), tree, bill=bills.append)
+        solve(oneshot(rude.base_url), tree, bills=bills)
     assert "sk-secret" not in str(caught.value)
     assert [bill.billable for bill in bills] == [False]
 
