@@ -61,12 +61,16 @@ def choose(task: Task, tree: Path, kind: Kind, tokens: int) -> Context:
 
 
 def _ranked(issue: str, tree: Path) -> list[Shown]:
-    sources = list(_sources(tree))
-    query = _words(issue)
+    sources, query = list(_sources(tree)), _words(issue)
     if not sources or not query:
         return []
+    asked = frozenset(query)
+    # Words nobody asked for count in a file's length only; one stand-in for them all spares time and memory.
+    documents = [
+        [word if word in asked else "" for word in _words(f"{each.path} {each.text}")] for each in sources
+    ]
     index = bm25s.BM25()
-    index.index([_words(f"{each.path} {each.text}") for each in sources], show_progress=False)
+    index.index(documents, show_progress=False)
     scores = index.get_scores(query)
     order = sorted(range(len(sources)), key=lambda at: (-float(scores[at]), sources[at].path))
     return [sources[at] for at in order[:_CANDIDATES] if scores[at] > 0]
