@@ -43,7 +43,7 @@ _GENERATED = ("/etc/ssl/certs/ca-certificates.crt", "/usr/lib/locale/locale-arch
 
 
 class Closure:
-    """Installed packages reachable from `roots` (names or patterns) and from the essential ones.
+    """Installed packages that the essential ones, `required` and `roots` (patterns) need.
 
     `digest` names them with their versions, so two machines with the same packages name the same image.
 
@@ -51,7 +51,7 @@ class Closure:
         SourceError: the machine has no dpkg, or lacks one of `required`.
     """
 
-    def __init__(self, required: Iterable[str] = ()) -> None:
+    def __init__(self, required: Iterable[str] = (), roots: Iterable[str] = ROOTS) -> None:
         required = tuple(required)
         self._packages = _installed()
         if missing := [name for name in required if name not in self._packages.names]:
@@ -59,7 +59,7 @@ class Closure:
                 f"this machine lacks the system packages {', '.join(missing)}",
                 f"Install them (apt-get install {' '.join(missing)}), or name another --base-image.",
             )
-        reached = self._packages.reach((*_matching(ROOTS), *required))
+        reached = self._packages.reach((*_matching(roots), *required))
         self.packages = tuple(sorted(reached))
         self.digest = digest([RECIPE, [(name, self._packages.versions[name]) for name in self.packages]])
 

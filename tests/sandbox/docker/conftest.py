@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docker_sights import BARE
 
 from sandbox.docker import Docker
 from sandbox.job import Execution, Job, Limits, Prepared
-from tasks.environment import Environment
 from tasks.errors import SandboxUnavailable
-
-BARE = Environment(python=f"{sys.version_info.major}.{sys.version_info.minor}", install="")
-"""Built without the network: no packages, and a repository that is not installed."""
 
 USUAL = Limits(wall_s=60)
 
