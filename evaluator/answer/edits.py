@@ -124,7 +124,10 @@ def _reindented(edit: Edit, matched: list[str]) -> tuple[str, ...]:
     """The replacement moved as far as the searched text was from where it really is."""
     pairs = zip(edit.search, matched, strict=True)
     meant, real = next((_indent(each), _indent(line)) for each, line in pairs if each.strip())
-    return tuple(real + line.removeprefix(meant) if line.startswith(meant) else line for line in edit.replace)
+    return tuple(
+        real + line.removeprefix(meant) if line.strip() and line.startswith(meant) else line
+        for line in edit.replace
+    )
 
 
 def _indent(line: str) -> str:

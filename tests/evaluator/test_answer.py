@@ -150,14 +150,10 @@ def test_indentation_may_differ_when_the_place_is_unique(tree: Path) -> None:
     )
     assert b"    return w * h * d\n" in applied(found.patch, tree)
     (tree / "deep.py").write_text("class A:\n    def f(self):\n        return 1\n")
-    found = extract(
-        block("deep.py", "def f(self):\n    return 1\n", "def f(self):\n    if self:\n        return 2\n"),
-        tree,
-    )
-    assert (
-        applied(found.patch, tree, "deep.py")
-        == b"class A:\n    def f(self):\n        if self:\n            return 2\n"
-    )
+    moved = "def f(self):\n    if self:\n\n        return 2\n"
+    found = extract(block("deep.py", "def f(self):\n    return 1\n", moved), tree)
+    wanted = b"class A:\n    def f(self):\n        if self:\n\n            return 2\n"
+    assert applied(found.patch, tree, "deep.py") == wanted
 
 
 def test_an_empty_search_makes_a_new_file(tree: Path) -> None:
