@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from results.money import Bill
+from results.money import Bill, dollars
 from results.record import Verdict
 from results.summary import Summary
 
@@ -36,7 +36,15 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
             "cost",
             str(summary.bill),
             "Every request that reached the provider, the wasted ones too, and what the run paid besides"
-            + (f": {_missing(summary.bill)}." if summary.bill.unpriced else "."),
+            + (f"; {_missing(summary.bill)}." if summary.bill.unpriced else "."),
+        ),
+        *(
+            Fact(
+                f"  of it {cost.kind}",
+                dollars(cost.amount),
+                f"Paid by the run as a whole: {cost.detail}.",
+            )
+            for cost in summary.costs
         ),
         Fact(
             "cost per resolved bug",
@@ -49,15 +57,14 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
         Fact(
             "time",
             ", ".join(f"{stage.name} {duration(stage.total_s)}" for stage in summary.stages),
-            "Seconds spent at each stage, all attempts together; they overlap, so the sum exceeds the clock. "
-            "The middle ones: "
+            "Spent at each stage by all attempts together; they overlap and may exceed the clock. Medians: "
             + ", ".join(f"{stage.name} {duration(stage.median_s)}" for stage in summary.stages)
             + ".",
         ),
         Fact(
             "wall clock",
             duration(summary.wall_s),
-            f"From taking the run to the last thing recorded, over {_count(summary.sessions, 'session')}.",
+            f"From taking the run to the last thing recorded, over {count(summary.sessions, 'session')}.",
         ),
     )
 
@@ -69,12 +76,12 @@ def cautions(summary: Summary) -> tuple[str, ...]:
         found.append("Oracle context: the model was shown the files the reference fix changes.")
     if summary.done < summary.total:
         found.append(
-            f"Unfinished: {_count(summary.to_solve, 'attempt')} to solve, {summary.to_grade:,} more to grade."
+            f"Unfinished: {count(summary.to_solve, 'attempt')} to solve, {summary.to_grade:,} more to grade."
         )
     if summary.infra:
-        found.append(f"{_count(len(summary.infra), 'attempt')} lost to infrastructure and owed again.")
+        found.append(f"{count(len(summary.infra), 'attempt')} lost to infrastructure and owed again.")
     if summary.quarantined:
-        found.append(f"{_count(len(summary.quarantined), 'attempt')} at quarantined tasks, not scored.")
+        found.append(f"{count(len(summary.quarantined), 'attempt')} at quarantined tasks, not scored.")
     if summary.bill.unpriced:
         found.append(f"Costs are a lower bound: {_missing(summary.bill)}.")
     return tuple(found)
@@ -89,13 +96,19 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
+def count(number: int, noun: str) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _resolved(summary: Summary) -> Fact:
     rate = summary.rate
     if rate.value is None:
         return Fact("resolve rate", "unknown", "Nothing was scored yet.")
     meaning = (
-        f"{rate.resolved:,} of {rate.scored:,} scored attempts passed every required test; the interval is "
-        f"the true rates that {_count(rate.tasks, 'task')} like these leave plausible (95 %, {rate.method})."
+        f"{rate.resolved:,} of {rate.scored:,} scored attempts passed every required test; "
+        f"{count(rate.tasks, 'task')} like these leave any true rate in the interval plausible "
+        f"(95 %, {rate.method})."
     )
     return Fact("resolve rate", f"{rate}, {rate.resolved:,} of {rate.scored:,}", meaning)
 
@@ -105,7 +118,7 @@ def _progress(summary: Summary) -> Fact:
     return Fact(
         "attempts judged",
         f"{summary.done:,} of {summary.total:,}" + (f", {owed:,} owed" if owed else ""),
-        f"{_count(summary.tasks, 'task')}, {_count(summary.samples, 'sample')} each; "
+        f"{count(summary.tasks, 'task')}, {count(summary.samples, 'sample')} each; "
         "an attempt is judged when its verdict is one that lasts.",
     )
 
@@ -114,7 +127,7 @@ def _tokens(summary: Summary) -> Fact:
     tokens = summary.tokens
     value = f"{tokens.input:,} in, {tokens.cached:,} cached, {tokens.output:,} out"
     value += f" ({tokens.reasoning:,} reasoning)" if tokens.reasoning else ""
-    missing = f"; {_count(tokens.unreported, 'request')} reported none" if tokens.unreported else ""
+    missing = f"; {count(tokens.unreported, 'request')} reported none" if tokens.unreported else ""
     return Fact(
         "tokens",
         value if summary.requests else "none",
@@ -134,11 +147,4 @@ def _requests(summary: Summary) -> Fact:
 
 
 def _missing(bill: Bill) -> str:
-    return (
-        f"{_count(bill.unpriced, 'request')} with {bill.unpriced_tokens:,} known tokens "
-        "have no known price and are left out"
-    )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"left out for want of a price: {count(bill.unpriced, 'request')}, {bill.unpriced_tokens:,} tokens"

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from results.explain import MEANINGS, cautions, duration, facts
+from results.explain import MEANINGS, cautions, count, duration, facts
 from results.money import Bill
 from results.record import Record, Request, Verdict
 from results.summary import Named, Summary
@@ -39,10 +39,11 @@ def render(summary: Summary, *, explain: bool = False) -> RenderableType:
     if len(summary.repositories) > 1:
         parts += [Text(), _repositories(summary)]
     if summary.flags:
-        seen = ", ".join(f"{plain(flag)} {count:,}" for flag, count in summary.flags.items())
+        seen = ", ".join(f"{plain(flag)} {number:,}" for flag, number in summary.flags.items())
         parts += [Text(), Text(f"flags: {seen}")]
-    parts += _names("not scored, task quarantined", summary.quarantined)
-    parts += _names("not scored, owed again", summary.infra)
+    several = summary.samples > 1
+    parts += _names("not scored, task quarantined", summary.quarantined, several)
+    parts += _names("not scored, owed again", summary.infra, several)
     return Group(*parts)
 
 
@@ -69,7 +70,7 @@ def render_attempt(record: Record, requests: Iterable[Request] = (), *, lines: i
         ("fail-to-pass", f"{record.f2p_passed} of {record.f2p_total} pass"),
         ("pass-to-pass", f"{record.p2p_passed} of {record.p2p_total} pass"),
         ("flags", ", ".join(record.flags) or "none"),
-        ("cost", f"{Bill.of(asked)}, {len(asked)} requests" if asked else str(Bill.of(()))),
+        ("cost", f"{Bill.of(asked)} for {count(len(asked), 'request')}" if asked else str(Bill.of(()))),
         ("time", ", ".join(f"{name} {duration(seconds)}" for name, seconds in stages)),
         ("tries", str(record.tries)),
         ("sandbox", f"{record.backend}, environment {record.environment_digest[:12]}"),
@@ -109,7 +110,7 @@ def _head(summary: Summary) -> RenderableType:
 def _facts(summary: Summary, explain: bool) -> RenderableType:
     table = _plain_table()
     for fact in facts(summary):
-        table.add_row(Text(fact.name, "dim"), Text(plain(fact.value)))
+        table.add_row(Text(plain(fact.name), "dim"), Text(plain(fact.value)))
         if explain:
             table.add_row(Text(), Text(plain(fact.meaning), "italic"))
     return table
@@ -118,14 +119,14 @@ def _facts(summary: Summary, explain: bool) -> RenderableType:
 def _verdicts(summary: Summary) -> RenderableType:
     table = _plain_table("verdict", "attempts", "reasons")
     table.columns[1].justify = "right"
-    for verdict, count in summary.verdicts.items():
+    for verdict, number in summary.verdicts.items():
         reasons = ", ".join(
             f"{line(reason.reason)} {reason.count:,}"
             for reason in summary.reasons
             if reason.verdict is verdict
         )
-        row = Text(verdict.value, STYLES[verdict] if count else "dim")
-        table.add_row(row, f"{count:,}", Text(reasons or MEANINGS[verdict], "" if reasons else "dim"))
+        row = Text(verdict.value, STYLES[verdict] if number else "dim")
+        table.add_row(row, f"{number:,}", Text(reasons or MEANINGS[verdict], "" if reasons else "dim"))
     return table
 
 
@@ -145,9 +146,11 @@ def _repositories(summary: Summary) -> RenderableType:
     return table
 
 
-def _names(title: str, named: tuple[Named, ...]) -> list[RenderableType]:
+def _names(title: str, named: tuple[Named, ...], several: bool) -> list[RenderableType]:
     rows = [
-        f"{line(one.instance_id)}, sample {one.sample}: {line(one.explanation or one.reason)}"
+        line(one.instance_id)
+        + (f", sample {one.sample}: " if several else ": ")
+        + line(one.explanation or one.reason)
         for one in named[:NAMES_SHOWN]
     ]
     if len(named) > NAMES_SHOWN:
