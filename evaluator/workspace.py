@@ -55,7 +55,7 @@ def lay_out(changes: Changes, trusted: Trusted, canaries: Canaries, tree: Path) 
         if kind in REVERTED:
             flags.add(REVERTED[kind])
             continue
-        if path.rsplit("/", 1)[-1] in MIXED and file is not None and not file.link:
+        if path.rsplit("/", 1)[-1] in MIXED:
             file, touched = _keep_runner_sections(path, file, tree)
             if touched:
                 flags.add(REVERTED[PathClass.RUNNER])
@@ -81,9 +81,13 @@ def _kind(path: str, trusted: Trusted, tree: Path) -> PathClass:
     return kind
 
 
-def _keep_runner_sections(path: str, file: File, tree: Path) -> tuple[File | None, bool]:
+def _keep_runner_sections(path: str, file: File | None, tree: Path) -> tuple[File | None, bool]:
     base = read_file(tree / path)
+    if file is not None and file.link:
+        return base, True
     content, touched = keep_runner_sections(
-        path.rsplit("/", 1)[-1], base.content if base else None, file.content
+        path.rsplit("/", 1)[-1], base.content if base else None, file.content if file else b""
     )
-    return (None if content is None else replace(file, content=content)), touched
+    if content is None or (file is None and not touched):
+        return None, touched
+    return replace(file or base or File(), content=content, link=""), touched
