@@ -73,7 +73,7 @@ def test_compiled_code_is_left_out(tree: Path) -> None:
 
 
 def test_build_inputs_are_taken_and_flagged(tree: Path) -> None:
-    """Nothing is installed again: installs are editable, and a flag tells that this one may be out of date."""
+    """Nothing is installed again: installs are editable, and a flag tells that one may be out of date."""
     files, _, flags = laid(tree, {"setup.py": NEW, "pkg/fast.pyx": NEW})
     assert (files, flags) == ({"setup.py", "pkg/fast.pyx"}, {"build_input_changed"})
 
