@@ -35,7 +35,7 @@ def dependencies(environment: Environment) -> str:
         install = f"{ENV}/bin/python -m pip install {flags}-r /tmp/requirements.txt"
     else:
         make = [f"uv venv --allow-existing --python {PYTHON}/bin/python {ENV}"]
-        install = f"{uv_install()} {flags}--build-constraints /tmp/constraints.txt -r /tmp/requirements.txt"
+        install = constrained_first(f"{uv_install()} {flags}-r /tmp/requirements.txt")
     return script(
         *make,
         f"echo {shlex.quote(BUILD_CONSTRAINTS)} > /tmp/constraints.txt",
@@ -82,12 +82,17 @@ def editable(target: str, environment: Environment, isolated: bool = True) -> st
     if is_legacy(environment):
         return legacy
     install = f"{uv_install()} {flags}{'' if isolated else '--no-build-isolation '}-e {shlex.quote(target)}"
-    in_place = f"{ENV}/bin/python setup.py develop {flags}"
-    return f"{install} --build-constraints /tmp/constraints.txt || {install} || {in_place}"
+    in_place = f"[ -f setup.py ] && {ENV}/bin/python setup.py develop {flags}"
+    return f"{constrained_first(install)} || {{ {in_place}; }}"
 
 
 def collect_tests() -> str:
-    return f"timeout 300 {ENV}/bin/python -m pytest --collect-only -qq -p no:cacheprovider {TESTBED} || true"
+    collect = f"timeout 300 {ENV}/bin/python -m pytest --collect-only -qq -p no:cacheprovider"
+    return f"cd {TESTBED} && {collect} || true"
+
+
+def constrained_first(install: str) -> str:
+    return f"{install} --build-constraints /tmp/constraints.txt || {install}"
 
 
 def uv_install() -> str:
