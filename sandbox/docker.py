@@ -123,7 +123,7 @@ def layers(built: Built) -> Iterator[Layer]:
     yield Layer(
         "repository",
         key=built.directory.name,
-        parts=(Part(built.layers.env[-1], ENV), Part(built.layers.tree, TESTBED, f"{USER}:{USER}")),
+        parts=(Part(built.layers.env[-1], ENV), Part(built.layers.tree, TESTBED, USER)),
         lines=(f"ENV PATH={VARIABLES['PATH']}",),
         labels=job_variables(built.variables),
     )

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +33,11 @@ class Part:
 
     source: Path
     target: str
-    owner: str = "0:0"
+    owner: int = 0
+    """Uid and gid of all that is in it."""
+
+    def owned(self, member: tarfile.TarInfo) -> tarfile.TarInfo:
+        return member.replace(uid=self.owner, gid=self.owner, uname="", gname="", deep=False)
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ def _build(engine: Engine, parent: str, layer: Layer, tag: str) -> None:
         tempfile.TemporaryFile(dir=log.parent) as context,
         log.open("w", errors="backslashreplace") as written,
     ):
-        _write_context(context, parent, layer)
+        _write_context(context, parent, layer, log.parent)
         context.seek(0)
         try:
             answers = engine.client.api.build(
@@ -148,18 +153,21 @@ def _follow(answers: Iterator[dict[str, Any]], written: IO[str]) -> str:
     return failure
 
 
-def _write_context(stream: IO[bytes], parent: str, layer: Layer) -> None:
+def _write_context(stream: IO[bytes], parent: str, layer: Layer, spool: Path) -> None:
+    """Directories go as archives, which the engine unpacks once; as files it would write each one twice."""
     lines = [f"FROM {parent}"]
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=stream, mode="w") as context:
         for number, part in enumerate(layer.parts):
-            archive.add(part.source, arcname=f"part{number}", filter=_anonymous)
-            lines.append(f"COPY --chown={part.owner} part{number} {part.target}")
-        content = "\n".join([*lines, *layer.lines, ""]).encode()
-        dockerfile = tarfile.TarInfo("Dockerfile")
-        dockerfile.size = len(content)
-        archive.addfile(dockerfile, io.BytesIO(content))
+            with tempfile.TemporaryFile(dir=spool) as packed:
+                with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+                    archive.add(part.source, arcname=".", filter=part.owned)
+                _add(context, f"part{number}.tar", packed)
+            lines.append(f"ADD part{number}.tar {part.target}/")
+        _add(context, "Dockerfile", io.BytesIO("\n".join([*lines, *layer.lines, ""]).encode()))
 
 
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Layers are the same whoever built the directories."""
-    return member.replace(uid=0, gid=0, uname="root", gname="root", deep=False)
+def _add(context: tarfile.TarFile, name: str, content: IO[bytes]) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = content.seek(0, os.SEEK_END)
+    content.seek(0)
+    context.addfile(member, content)
