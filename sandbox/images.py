@@ -18,6 +18,8 @@ from sandbox.engine import FAULTS, Engine, engine_faults, explain
 from tasks.digest import digest
 from tasks.errors import BuildError
 
+REVISION = 1
+"""Part of every tag: raised when layers are made in another way."""
 USER = 1000
 VARIABLES_LABEL = "assay.variables"
 NAMED_USER = (
@@ -54,7 +56,7 @@ class Layer:
 
     def tag(self, parent: str) -> str:
         places = [(part.target, part.owner) for part in self.parts]
-        recipe = [parent, self.key, places, self.lines, self.labels]
+        recipe = [REVISION, parent, self.key, places, self.lines, self.labels]
         return f"assay/{self.name}:{digest(recipe)[:24]}"
 
 
@@ -160,9 +162,9 @@ def _write_context(stream: IO[bytes], parent: str, layer: Layer, spool: Path) ->
         for number, part in enumerate(layer.parts):
             with tempfile.TemporaryFile(dir=spool) as packed:
                 with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-                    archive.add(part.source, arcname=".", filter=part.owned)
+                    archive.add(part.source, arcname=part.target.lstrip("/"), filter=part.owned)
                 _add(context, f"part{number}.tar", packed)
-            lines.append(f"ADD part{number}.tar {part.target}/")
+            lines.append(f"ADD part{number}.tar /")
         _add(context, "Dockerfile", io.BytesIO("\n".join([*lines, *layer.lines, ""]).encode()))
 
 
