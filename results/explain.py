@@ -29,44 +29,7 @@ MEANINGS = {
 
 def facts(summary: Summary) -> tuple[Fact, ...]:
     """Everything a summary says in numbers, the most wanted first."""
-    return (
-        _resolved(summary),
-        _progress(summary),
-        Fact(
-            "cost",
-            str(summary.bill),
-            "Every request that reached the provider, the wasted ones too, and what the run paid besides"
-            + (f"; {_missing(summary.bill)}." if summary.bill.unpriced else "."),
-        ),
-        *(
-            Fact(
-                f"  of it {cost.kind}",
-                dollars(cost.amount),
-                f"Paid by the run as a whole: {cost.detail}.",
-            )
-            for cost in summary.costs
-        ),
-        Fact(
-            "cost per resolved bug",
-            str(summary.cost_per_resolved),
-            "The whole cost over the bugs resolved, so failed attempts are paid for by the successful ones.",
-        ),
-        Fact("cost per attempt", str(summary.cost_per_attempt), "The whole cost over the attempts made."),
-        _tokens(summary),
-        _requests(summary),
-        Fact(
-            "time",
-            ", ".join(f"{stage.name} {duration(stage.total_s)}" for stage in summary.stages),
-            "Spent at each stage by all attempts together; they overlap and may exceed the clock. Medians: "
-            + ", ".join(f"{stage.name} {duration(stage.median_s)}" for stage in summary.stages)
-            + ".",
-        ),
-        Fact(
-            "wall clock",
-            duration(summary.wall_s),
-            f"From taking the run to the last thing recorded, over {count(summary.sessions, 'session')}.",
-        ),
-    )
+    return (_resolved(summary), _progress(summary), *_money(summary), *_times(summary))
 
 
 def cautions(summary: Summary) -> tuple[str, ...]:
@@ -120,6 +83,48 @@ def _progress(summary: Summary) -> Fact:
         f"{summary.done:,} of {summary.total:,}" + (f", {owed:,} owed" if owed else ""),
         f"{count(summary.tasks, 'task')}, {count(summary.samples, 'sample')} each; "
         "an attempt is judged when its verdict is one that lasts.",
+    )
+
+
+def _money(summary: Summary) -> tuple[Fact, ...]:
+    if not summary.bill.asked:
+        return (Fact("cost", str(summary.cost), "The solver asks none, so there is nothing to pay for."),)
+    missing = f"; {_missing(summary.bill)}" if summary.bill.unpriced else ""
+    return (
+        Fact(
+            "cost",
+            str(summary.bill),
+            f"Every request that reached the provider, wasted ones too, and what the run paid besides{missing}.",
+        ),
+        *(
+            Fact(f"  of it {cost.kind}", dollars(cost.amount), f"Paid by the run as a whole: {cost.detail}.")
+            for cost in summary.costs
+        ),
+        Fact(
+            "cost per resolved bug",
+            str(summary.cost_per_resolved),
+            "The whole cost over the bugs resolved, so failed attempts are paid for by the successful ones.",
+        ),
+        Fact("cost per attempt", str(summary.cost_per_attempt), "The whole cost over the attempts made."),
+        _tokens(summary),
+        _requests(summary),
+    )
+
+
+def _times(summary: Summary) -> tuple[Fact, ...]:
+    totals = ", ".join(f"{stage.name} {duration(stage.total_s)}" for stage in summary.stages)
+    medians = ", ".join(f"{stage.name} {duration(stage.median_s)}" for stage in summary.stages)
+    return (
+        Fact(
+            "time",
+            totals,
+            f"By all attempts together, which overlap and may exceed the clock. Medians: {medians}.",
+        ),
+        Fact(
+            "wall clock",
+            duration(summary.wall_s),
+            f"From taking the run to the last thing recorded, over {count(summary.sessions, 'session')}.",
+        ),
     )
 
 

@@ -35,7 +35,7 @@ def render(summary: Summary, *, explain: bool = False) -> RenderableType:
     """
     parts: list[RenderableType] = [_head(summary)]
     parts += [Text(f"! {plain(caution)}", "yellow") for caution in cautions(summary)]
-    parts += [Text(), _facts(summary, explain), Text(), _verdicts(summary)]
+    parts += [Text(), _facts(summary, explain), Text(), _verdicts(summary, explain)]
     if len(summary.repositories) > 1:
         parts += [Text(), _repositories(summary)]
     if summary.flags:
@@ -116,33 +116,34 @@ def _facts(summary: Summary, explain: bool) -> RenderableType:
     return table
 
 
-def _verdicts(summary: Summary) -> RenderableType:
+def _verdicts(summary: Summary, explain: bool) -> RenderableType:
     table = _plain_table("verdict", "attempts", "reasons")
     table.columns[1].justify = "right"
     for verdict, number in summary.verdicts.items():
-        reasons = ", ".join(
+        reasons = [
             f"{line(reason.reason)} {reason.count:,}"
             for reason in summary.reasons
             if reason.verdict is verdict
-        )
+        ]
         row = Text(verdict.value, STYLES[verdict] if number else "dim")
-        table.add_row(row, f"{number:,}", Text(reasons or MEANINGS[verdict], "" if reasons else "dim"))
+        table.add_row(row, f"{number:,}", Text(", ".join(reasons)))
+        if explain:
+            table.add_row("", "", Text(MEANINGS[verdict], "italic"))
     return table
 
 
 def _repositories(summary: Summary) -> RenderableType:
-    table = _plain_table("repository", "judged", "resolved", "scored", "rate (95 %)", "model cost")
+    table = _plain_table("repository", "judged", "resolved", "scored", "rate (95 %)")
+    # What the run paid as a whole belongs to no project: a column without it would mislead.
+    priced = bool(summary.bill.asked and not summary.costs)
+    if priced:
+        table.add_column("cost")
     for column in table.columns[1:]:
         column.justify = "right"
+        column.no_wrap = True
     for part in summary.repositories:
-        table.add_row(
-            Text(line(part.name)),
-            f"{part.done:,}",
-            f"{part.rate.resolved:,}",
-            f"{part.rate.scored:,}",
-            str(part.rate),
-            Text(str(part.cost)),
-        )
+        row = [f"{part.done:,}", f"{part.rate.resolved:,}", f"{part.rate.scored:,}", str(part.rate)]
+        table.add_row(Text(line(part.name)), *row, *([str(part.cost.total)] if priced else []))
     return table
 
 
