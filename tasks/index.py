@@ -94,18 +94,23 @@ def _compile(requirements: str, *options: str) -> str:
     return done.stdout
 
 
-@cache
 def index_of_pip() -> dict[str, str]:
     """The index pip is configured for, as a variable of uv; empty where uv has its own or pip none."""
     if os.environ.keys() & {"UV_DEFAULT_INDEX", "UV_INDEX_URL"}:
         return {}
-    asked = (sys.executable, "-m", "pip", "config", "list")
-    listing = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-    settings = dict(line.split("=", 1) for line in listing.splitlines() if "=" in line)
+    settings = settings_of_pip()
     for key in (":env:.index-url", "install.index-url", "global.index-url"):
         if key in settings:
             return {"UV_DEFAULT_INDEX": settings[key].strip("'\"")}
     return {}
+
+
+@cache
+def settings_of_pip() -> dict[str, str]:
+    """As `pip config list` prints them: quoted values by key. Asked once."""
+    asked = (sys.executable, "-m", "pip", "config", "list")
+    listing = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    return dict(line.split("=", 1) for line in listing.splitlines() if "=" in line)
 
 
 def _download(address: str, what: str) -> bytes:
