@@ -94,7 +94,7 @@ def _money(summary: Summary) -> tuple[Fact, ...]:
         Fact(
             "cost",
             str(summary.bill),
-            f"Every request that reached the provider, wasted ones too, and what the run paid besides{missing}.",
+            f"Every request that reached the provider, wasted ones too, and the costs of the run{missing}.",
         ),
         *(
             Fact(f"  of it {cost.kind}", dollars(cost.amount), f"Paid by the run as a whole: {cost.detail}.")

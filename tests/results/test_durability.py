@@ -144,6 +144,26 @@ def test_a_file_too_large_is_a_store_error(tmp_path):
         assert not list((tmp_path / "artifacts" / "drafts").iterdir())
 
 
+def test_a_writer_killed_inside_a_file_leaves_no_such_file(tmp_path):
+    """A process that dies with a file half-written leaves a draft, never a file under its name."""
+    code = """
+import pathlib, resource, signal, sys
+from results.artifacts import Artifacts
+artifacts = Artifacts(pathlib.Path(sys.argv[1]))
+artifacts.write(b"whole")
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+artifacts.write(b"x" * 1_000_000)
+"""
+    with Store.open(tmp_path) as store:
+        place = store.artifacts.directory
+        killed = subprocess.run([sys.executable, "-c", code, str(place)], cwd=ROOT, check=False)
+        assert killed.returncode == -signal.SIGXFSZ
+        assert [draft.stat().st_size for draft in (place / "drafts").iterdir()] == [100_000]
+        assert store.artifacts.read(hashlib.sha256(b"whole").hexdigest()) == b"whole"
+        check_artefacts(store)
+
+
 def test_a_full_disk_is_a_store_error(tmp_path):
     """On a full disk nothing is half-written, earlier rows stay, and writing goes on once there is space."""
     with small_disk(tmp_path / "disk", "3m") as disk, Store.open(disk / "store") as store:
