@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluator.patch import MAX_FILE, SYMLINK, FileDiff, Patch
+from evaluator.patch import MAX_FILE, MAX_TOTAL, SYMLINK, FileDiff, Patch
 from evaluator.paths import PatchError, parents, refuse_illegal
 from sandbox.job import Execution, File, Job, Limits
 
-MAX_TOTAL = 64_000_000
 GIT_SECONDS = 60
 
 Applied = tuple[dict[str, File | None], frozenset[str]]
@@ -136,7 +135,7 @@ def _git_apply(text: bytes, scratch: str, *options: str) -> bool:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CEILING_DIRECTORIES": str(Path(scratch).parent),
-        "GIT_ALLOC_LIMIT": "256m",  # a binary delta names the size of its result
+        "GIT_ALLOC_LIMIT": "256m",
     }
     settings = ("-c", "core.autocrlf=false", "-c", "core.symlinks=true", "-c", "core.hooksPath=/dev/null")
     options = ("--whitespace=nowarn", *options, "-")

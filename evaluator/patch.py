@@ -9,10 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evaluator.binary import result_size
 from evaluator.paths import PatchError, refuse_illegal
 
 MAX_PATCH = 20_000_000
 MAX_FILE = 5_000_000
+MAX_TOTAL = 64_000_000
+"""Of all files a patch makes."""
 MAX_LINES = 2_000_000
 MAX_FILES = 3_000
 
@@ -124,7 +127,7 @@ _EXTENDED = re.compile(
     rb"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to|index"
     rb"|similarity index|dissimilarity index) (.*)"
 )
-_BLOCK = re.compile(rb"(?:literal|delta) (\d{1,12})")
+_BLOCK = re.compile(rb"(literal|delta) (\d{1,12})")
 _INDEX = re.compile(rb"([0-9a-f]{4,64}\.\.[0-9a-f]{4,64})(?: (\d{1,7}))?")
 _SIGNATURE = b"-- "  # ends a mailed patch
 
@@ -133,6 +136,7 @@ class _Reader:
     def __init__(self, lines: list[bytes]) -> None:
         self.lines = lines
         self.at = 0
+        self.unpacked = 0
 
     def line(self, ahead: int = 0) -> bytes | None:
         at = self.at + ahead
@@ -198,17 +202,19 @@ class _Reader:
         return _checked(diff)
 
     def _binary(self) -> bytes:
+        """The block that makes the new file, and where git wrote one, the block that would undo it."""
         block = [b"GIT binary patch"]
         self.at += 1
         while (line := self.line()) is not None and (match := _BLOCK.fullmatch(line)):
-            if int(match[1]) > MAX_FILE:
-                raise PatchError("too_large", "binary file")
-            while line:
-                block.append(line)
-                self.at += 1
-                line = self.line()
-            block.append(b"")
-            self.at += 1
+            start = self.at + 1
+            end = next((at for at in range(start, len(self.lines)) if not self.lines[at]), len(self.lines))
+            if len(block) == 1:
+                size = result_size(match[1], int(match[2]), self.lines[start:end])
+                self.unpacked += size
+                if size > MAX_FILE or self.unpacked > MAX_TOTAL:
+                    raise PatchError("too_large", "binary files")
+            block += [line, *self.lines[start:end], b""]
+            self.at = end + 1
         if len(block) == 1:
             raise PatchError("unparsable", "binary patch without data")
         return b"\n".join(block) + b"\n"

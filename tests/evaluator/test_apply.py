@@ -1,7 +1,9 @@
 """Applying patches: bytes come out exactly, and nothing outside the touched files is ever reached."""
 
+import base64
 import os
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -158,7 +160,7 @@ def test_links_stay_inside_and_pass_through_no_link(target: str, tree: Path) -> 
 
 
 def test_a_delta_cannot_name_the_memory_to_take(tree: Path, tmp_path: Path) -> None:
-    """A binary delta states the size of its result; a lie about it ends in a refusal, not in exhaustion."""
+    """A binary delta states the size of its result, which is read before git takes that much."""
     base = tmp_path / "base"
     (tree / "blob").write_bytes(os.urandom(4000))
     subprocess.run(["cp", "-a", tree, base], check=True)
@@ -168,6 +170,11 @@ def test_a_delta_cannot_name_the_memory_to_take(tree: Path, tmp_path: Path) -> N
     assert "delta" in honest
     assert apply_patch(parse_patch(honest), base).files["blob"] is not None
     assert refusal(honest.replace("delta ", "delta 9", 1), base) == "apply"
+    greedy = zlib.compress(b"\xa0\x1f" + b"\x80\x80\x80\x80\x10" + b"\x91\x00\x01")
+    line = chr(ord("A") + len(greedy) - 1) + base64.b85encode(greedy + bytes(-len(greedy) % 4)).decode()
+    head = honest[: honest.index("delta ")]
+    with pytest.raises(PatchError, match="too_large"):
+        parse_patch(f"{head}delta {len(greedy)}\n{line}\n\n")
 
 
 def test_copies_cannot_multiply_without_bound(tree: Path) -> None:
