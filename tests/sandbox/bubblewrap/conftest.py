@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox_sights import make_tree
+from sandbox_sights import BARE, make_tree
 
 from sandbox.bubblewrap import Bubblewrap
 from sandbox.job import Execution, Job, Limits, Prepared
-from tasks.environment import Environment
-
-BARE = Environment(python=f"{sys.version_info.major}.{sys.version_info.minor}", install="")
-"""Built without the network: no packages, and a repository that is not installed."""
 
 USUAL = Limits(wall_s=60)
 

@@ -1,8 +1,14 @@
 """Looking at the host's processes and making trees, for the tests of bubblewrap."""
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from tasks.environment import Environment
+
+BARE = Environment(python=f"{sys.version_info.major}.{sys.version_info.minor}", install="")
+"""Built without the network: no packages, and a repository that is not installed."""
 
 
 def make_tree(directory: Path, files: dict[str, str]) -> Path:
