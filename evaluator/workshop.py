@@ -1,6 +1,7 @@
 """Prepares a task for grading, once: its repository, its environment, the trusted side of its tests."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -46,7 +47,7 @@ class Setup:
     arguments: tuple[str, ...]
     """Of pytest, before the files."""
     files: tuple[str, ...]
-    """Test files to run, in the official order."""
+    """Test files to run: those the test patch touches, in its order, else those of the required ids."""
     ignored: tuple[str, ...]
     """Pass-to-pass ids that name no file: pieces of output (`[100%]`) that a log parser took for tests."""
 
@@ -117,9 +118,10 @@ class Workshop:
             self._repositories.describe(task),
         )
         trusted = _trusted(task, prepared.tree)
-        files = tuple(path for path in test_files(task) if trusted.files.get(path) is not None)
-        ignored = tuple(name for name in task.pass_to_pass if not _names_file(name, trusted, prepared.tree))
-        return Setup(task, environment, prepared, trusted, arguments, files, ignored)
+        named = _files_of((*task.fail_to_pass, *task.pass_to_pass), trusted, prepared.tree)
+        official = tuple(path for path in test_files(task) if _runs(path, trusted, named))
+        ignored = tuple(name for name in task.pass_to_pass if _file_of(name) not in named)
+        return Setup(task, environment, prepared, trusted, arguments, official or named, ignored)
 
 
 def environment_for(task: Task, environments: str) -> Environment:
@@ -128,9 +130,24 @@ def environment_for(task: Task, environments: str) -> Environment:
     return published or environment_of(task)
 
 
-def _names_file(test_id: str, trusted: Trusted, tree: Path) -> bool:
-    path = test_id.partition("::")[0]
-    return trusted.files.get(path) is not None or os.path.exists(tree / path)  # noqa: PTH110 - no error for any name
+def _file_of(test_id: str) -> str:
+    return test_id.partition("::")[0]
+
+
+def _files_of(test_ids: Iterable[str], trusted: Trusted, tree: Path) -> tuple[str, ...]:
+    """The files ids name, in order, as far as there are such files."""
+
+    def exists(path: str) -> bool:
+        if path in trusted.files:
+            return trusted.files[path] is not None
+        return os.path.isfile(tree / path)  # noqa: PTH113 - no error for any name
+
+    return tuple(filter(exists, dict.fromkeys(map(_file_of, test_ids))))
+
+
+def _runs(path: str, trusted: Trusted, named: tuple[str, ...]) -> bool:
+    """Whether a file the test patch touches is still there, and one of tests."""
+    return trusted.files.get(path) is not None and (path.endswith(".py") or path in named)
 
 
 def _trusted(task: Task, tree: Path) -> Trusted:

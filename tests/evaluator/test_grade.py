@@ -284,6 +284,12 @@ def test_ids_that_name_no_file_are_left_aside(workshop: Workshop) -> None:
     assert (record.verdict, record.flags, record.p2p_total) == (Verdict.RESOLVED, ("ignored_ids",), 2)
 
 
+def test_without_a_test_patch_the_required_ids_name_the_files(workshop: Workshop) -> None:
+    """A task whose tests are in its base commit already runs those."""
+    task = toy.task(test_patch="", FAIL_TO_PASS=["tests/test_calc.py::test_zero"], PASS_TO_PASS=[])
+    assert judged(workshop, toy.GOLD, task).verdict is Verdict.RESOLVED
+
+
 class Faulty(Bubblewrap):
     """A backend whose host fails the first executions."""
 
