@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import bm25s
-
 from evaluator.answer.tree import read_text
 from evaluator.patch import parse_patch
 from evaluator.paths import PatchError
@@ -61,6 +59,8 @@ def choose(task: Task, tree: Path, kind: Kind, tokens: int) -> Context:
 
 
 def _ranked(issue: str, tree: Path) -> list[Shown]:
+    import bm25s  # takes a second
+
     sources, query = list(_sources(tree)), _words(issue)
     if not sources or not query:
         return []

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from sandbox.job import Limits
 
 CORES = os.cpu_count() or 1
+CONCURRENCY = 8
+"""Requests at once."""
 REPO_URL = "https://github.com/{owner}/{name}.git"
 
 
@@ -32,6 +34,5 @@ class Options(BaseModel):
     repo_url: str = REPO_URL
     limits: Limits = Limits()
     slots: int = CORES
-    concurrency: int = 8
     output: Path = Path("assay-results")
     name: str = ""

@@ -17,21 +17,28 @@ from evaluator.solvers import Solver
 from evaluator.workshop import Workshop
 from results.record import Attempt, Record, Request, Verdict
 from results.store import Store
+from tasks.errors import AssayError, EndpointUnavailable, SourceError
 from tasks.facts import quarantine_of
 from tasks.task import Task
+
+NOT_ASKED = "not asked: no run can judge an answer"
 
 
 @dataclass(frozen=True)
 class Work:
-    """One owed attempt: `attempt` is None when it must still be solved."""
+    """One owed attempt; `solved` when its patch is in the store and only the verdict is missing."""
 
     task: Task
     sample: int
-    attempt: Attempt | None = None
+    solved: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.task.instance_id, self.sample
 
 
 class Grader(Protocol):
-    """What the pipeline needs of grading. Both methods block and are called from worker threads."""
+    """What the pipeline needs of grading. All methods block and are called from worker threads."""
 
     def tree(self, task: Task) -> Path:
         """The repository at its base commit, for the solver to read."""
@@ -52,85 +59,141 @@ class Watcher(Protocol):
 
     def recorded(self, record: Record) -> None: ...
 
+    def postponed(self, work: Work, error: AssayError) -> None:
+        """`work` stays owed; the rest goes on."""
 
-@dataclass(frozen=True)
+    def stopping(self, reason: str, solving: int, grading: int) -> None:
+        """Nothing new begins; so many attempts are still being solved and graded, and will be kept."""
+
+
 class Pipeline:
-    """Runs owed work of one run.
+    """Works off what a run owes, once. To be used from one event loop.
 
-    Args of note: `slots` is how many evaluations run at once (one core each), `solvers` how many attempts are
-    being solved at once. Solving runs ahead of grading without bound: patches are small, and paid for.
+    Args:
+        slots: how many evaluations run at once, one core each.
+        solvers: how many attempts are being solved at once. Solving runs ahead of grading without bound:
+            patches are small, and paid for.
     """
 
-    store: Store
-    run_id: str
-    solver: Solver
-    grader: Grader
-    watcher: Watcher
-    slots: int
-    solvers: int
+    def __init__(
+        self,
+        store: Store,
+        run_id: str,
+        *,
+        solver: Solver,
+        grader: Grader,
+        watcher: Watcher,
+        slots: int,
+        solvers: int,
+    ) -> None:
+        self._store, self._run_id = store, run_id
+        self._solver, self._grader, self._watcher = solver, grader, watcher
+        self._solving, self._grading = _Desk(solvers), _Desk(slots)
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="slot")
+        self._stopped = False
+        self._last_answer = 0.0
+        self._fatal: AssayError | None = None
+        self._postponed: list[AssayError] = []
+
+    def stop(self, reason: str) -> None:
+        """Begins nothing more. What is under way is finished and stored: it is paid for."""
+        if not self._stopped:
+            self._stopped = True
+            self._watcher.stopping(reason, self._solving.busy, self._grading.busy)
 
     async def drain(self, works: Iterable[Work]) -> None:
-        """Works off everything owed.
+        """Works off `works`, as far as that is possible and nobody stops it.
 
         Raises:
-            EndpointError, SandboxUnavailable, StoreError: the first error that no later attempt can escape.
-                What was running is finished and stored first; all else stays owed.
+            EndpointError, SandboxUnavailable, StoreError, InputError: no later attempt could escape it, so
+                nothing more was begun.
+            EndpointUnavailable, SourceError: some attempts met it and stay owed; all others were worked off.
         """
-        loop = asyncio.get_running_loop()
-        solving = asyncio.Semaphore(self.solvers)
-        with ThreadPoolExecutor(self.slots, thread_name_prefix="slot") as slots:
+        with self._threads:
+            async with asyncio.TaskGroup() as group:
+                for work in works:
+                    group.create_task(self._work_off(work))
+        for error in (self._fatal, *self._postponed):
+            if error:
+                raise error
 
-            async def one(work: Work) -> None:
-                attempt = work.attempt
-                if attempt is None:
-                    async with solving:
-                        attempt = await self._solve(work)
-                await loop.run_in_executor(slots, self._grade, work.task, attempt, time.monotonic())
+    async def _work_off(self, work: Work) -> None:
+        try:
+            if work.solved or await self._solve(work):
+                await self._grade(work)
+        except AssayError as error:
+            self._fatal = self._fatal or error
+            self.stop(error.message)
 
+    async def _solve(self, work: Work) -> bool:
+        """Whether the attempt is made and stored."""
+        async with self._solving:
+            if self._stopped:
+                return False
+            began = time.monotonic()
             try:
-                async with asyncio.TaskGroup() as group:
-                    for work in works:
-                        group.create_task(one(work))
-            except BaseExceptionGroup as group_error:
-                slots.shutdown(wait=True, cancel_futures=True)
-                raise _first(group_error) from None
-            except BaseException:
-                slots.shutdown(wait=True, cancel_futures=True)
-                raise
+                attempt = await self._attempt(work)
+            except (EndpointUnavailable, SourceError) as error:
+                if isinstance(error, EndpointUnavailable) and self._last_answer < began:
+                    raise  # nobody else has had an answer either
+                self._postponed.append(error)
+                self._watcher.postponed(work, error)
+                return False
+            # Not in a thread: nothing that can be cancelled may come between an answer and its record.
+            self._store.add_attempt(self._run_id, attempt)
+            self._watcher.attempted(attempt)
+            return True
 
-    async def _solve(self, work: Work) -> Attempt:
+    async def _attempt(self, work: Work) -> Attempt:
+        if quarantine_of(work.task):
+            return Attempt(*work.key, patch="", note=NOT_ASKED)
+        tree = await asyncio.to_thread(self._grader.tree, work.task)
+        attempt = await self._solver.solve(work.task, work.sample, tree, self._biller(work))
+        self._last_answer = time.monotonic()
+        return attempt
+
+    def _biller(self, work: Work) -> Callable[[str, datetime, bool], Callable[[Request], None]]:
         def depart(model: str, started_at: datetime, billable: bool) -> Callable[[Request], None]:
-            key = work.task.instance_id, work.sample
-            sent = self.store.open_request(self.run_id, *key, model, started_at, billable=billable)
+            sent = self._store.open_request(self._run_id, *work.key, model, started_at, billable=billable)
 
             def arrive(request: Request) -> None:
-                self.store.close_request(self.run_id, sent, request)
-                self.watcher.requested(request)
+                self._store.close_request(self._run_id, sent, request)
+                self._watcher.requested(request)
 
             return arrive
 
-        tree = await asyncio.to_thread(self.grader.tree, work.task)
-        attempt = await self.solver.solve(work.task, work.sample, tree, depart)
-        await asyncio.to_thread(self.store.add_attempt, self.run_id, attempt)
-        self.watcher.attempted(attempt)
-        return attempt
+        return depart
 
-    def _grade(self, task: Task, attempt: Attempt, queued_at: float) -> None:
-        queued = time.monotonic() - queued_at
-        record = self.grader.grade(task, attempt)
+    async def _grade(self, work: Work) -> None:
+        queued_at = time.monotonic()
+        async with self._grading:
+            if not self._stopped:
+                queued = time.monotonic() - queued_at
+                await asyncio.get_running_loop().run_in_executor(self._threads, self._judge, work, queued)
+
+    def _judge(self, work: Work, queued: float) -> None:
+        record = self._grader.grade(work.task, self._store.attempt(self._run_id, *work.key))
         record = replace(record, spent=record.spent.model_copy(update={"queue": queued}))
-        self.store.add_record(self.run_id, record)
-        self.watcher.recorded(record)
+        self._store.add_record(self._run_id, record)
+        self._watcher.recorded(record)
         if record.verdict is Verdict.INFRA_ERROR:
-            self.grader.still_works()
+            self._grader.still_works()
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error to show: several attempts usually meet the same one at the same time."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+class _Desk:
+    """A semaphore, first come first served, that knows how many it has let in."""
+
+    def __init__(self, places: int) -> None:
+        self._places = asyncio.Semaphore(places)
+        self.busy = 0
+
+    async def __aenter__(self) -> None:
+        await self._places.acquire()
+        self.busy += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self.busy -= 1
+        self._places.release()
 
 
 def by_environment(works: Iterable[Work], workshop: Workshop) -> list[Work]:
@@ -139,6 +202,6 @@ def by_environment(works: Iterable[Work], workshop: Workshop) -> list[Work]:
     def place(work: Work) -> tuple[str, str, int]:
         known = not quarantine_of(work.task)
         environment = workshop.environment_digest(work.task) if known else ""
-        return environment, work.task.instance_id, work.sample
+        return environment, *work.key
 
     return sorted(works, key=place)

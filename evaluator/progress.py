@@ -1,97 +1,135 @@
-"""A run as it happens: a live line on a terminal, plain lines elsewhere."""
+"""A run as it happens: a live line on a terminal, a plain line now and then elsewhere."""
 
 import threading
 import time
-from decimal import Decimal
+from collections import Counter
 from types import TracebackType
 
 from rich.console import Console
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
-from results.money import dollars
-from results.record import Attempt, Record, Request, Verdict
+from evaluator.pipeline import Work
+from results.explain import duration
+from results.money import Bill, gpu_cost
+from results.owed import keys, owed
+from results.record import Attempt, Ledger, Record, Request, Verdict
+from results.text import line
+from tasks.errors import AssayError
 
 PLAIN_INTERVAL_S = 10.0
+ANSWERED = ("ok", "no usage reported")
 
 
 class Progress:
-    """Counts what the pipeline reports. Use as a context manager; told from any thread.
+    """Counts what the pipeline reports, beginning with what `ledger` holds. Told from any thread."""
 
-    Args of note: `total` is how many attempts the run has, `done` how many an earlier session finished.
-    """
-
-    def __init__(self, console: Console, total: int, done: int) -> None:
+    def __init__(self, console: Console, ledger: Ledger) -> None:
         self._console = console
-        self._total = total
-        self._before = done
-        self._graded = self._solved = self._resolved = self._infra = self._unpriced = 0
-        self._cost: Decimal | None = None
-        self._started = self._printed = time.monotonic()
-        self._lock = threading.Lock()
-        self._live = (
-            Live(self, console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
+        self._ledger = ledger
+        self._total = len(keys(ledger.run.config))
+        self._verdicts: Counter[Verdict] = Counter(
+            record.verdict for record in ledger.records if record.verdict is not Verdict.INFRA_ERROR
         )
+        self._requests = list(ledger.requests)
+        self._waiting = len(owed(ledger.run.config, ledger.attempts, ledger.records).grade)
+        self._fresh = self._unanswered = 0
+        self._started = time.monotonic()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._live = Live(self, console=console, refresh_per_second=4, transient=True)
+        self._printer = threading.Thread(target=self._print_now_and_then, daemon=True)
 
     def __enter__(self) -> "Progress":
-        if self._live:
+        if self._console.is_terminal:
             self._live.start()
+        else:
+            self._printer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live:
+        self._ended.set()
+        if self._console.is_terminal:
             self._live.stop()
+        else:
+            self._printer.join()
 
-    def __rich__(self) -> Text:
+    def __rich__(self) -> Table:
         with self._lock:
-            return Text(self._line())
+            row = Table.grid(padding=(0, 1))
+            row.add_column(no_wrap=True, width=16)
+            row.add_column(no_wrap=True, overflow="ellipsis")
+            row.add_row(ProgressBar(self._total, self._done, width=16), Text(self._line()))
+            return row
 
     def requested(self, request: Request) -> None:
         with self._lock:
-            if request.cost is not None:
-                self._cost = (self._cost or Decimal(0)) + request.cost
-            elif request.billable:
-                self._unpriced += 1
+            self._requests.append(request)
+            self._unanswered = 0 if request.outcome in ANSWERED else self._unanswered + 1
 
     def attempted(self, attempt: Attempt) -> None:  # noqa: ARG002 - only their number matters here
         with self._lock:
-            self._solved += 1
+            self._waiting += 1
 
     def recorded(self, record: Record) -> None:
         with self._lock:
-            self._graded += 1
-            self._resolved += record.verdict is Verdict.RESOLVED
-            self._infra += record.verdict is Verdict.INFRA_ERROR
-            now = time.monotonic()
-            if self._live is None and (now - self._printed >= PLAIN_INTERVAL_S or self._left() == 0):
-                self._printed = now
-                self._console.print(Text(self._line()))
+            self._fresh += 1
+            self._waiting -= 1
+            self._verdicts[record.verdict] += 1
 
-    def _left(self) -> int:
-        return self._total - self._before - self._graded
+    def postponed(self, work: Work, error: AssayError) -> None:
+        instance, sample = work.key
+        self._say(f"{instance}, sample {sample}, stays owed: {line(error.message, 500)}")
+
+    def stopping(self, reason: str, solving: int, grading: int) -> None:
+        if solving + grading:
+            left = f"{solving} being solved and {grading} being graded are finished and kept"
+            self._say(f"Stopping ({line(reason, 500)}): {left}. Ctrl-C leaves them.")
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text))
+
+    def _print_now_and_then(self) -> None:
+        printed = ""
+        while True:
+            ended = self._ended.wait(PLAIN_INTERVAL_S)
+            with self._lock:
+                now = self._line()
+            if now != printed:
+                self._say(now)
+            printed = now
+            if ended:
+                return
+
+    @property
+    def _done(self) -> int:
+        return self._verdicts.total() - self._verdicts[Verdict.INFRA_ERROR]
 
     def _line(self) -> str:
         parts = [
-            f"{self._before + self._graded}/{self._total} done",
-            f"{self._resolved} resolved",
-            f"{self._infra} infra",
+            f"{self._done}/{self._total} done",
+            f"{self._verdicts[Verdict.RESOLVED]} resolved",
+            f"{self._verdicts[Verdict.INFRA_ERROR]} infra",
         ]
-        if self._solved > self._graded:
-            parts.append(f"{self._solved - self._graded} waiting for a verdict")
-        if self._cost is not None or self._unpriced:
-            known = dollars(self._cost or Decimal(0))
-            parts.append(f"≥ {known}, {self._unpriced} unpriced" if self._unpriced else known)
-        if self._graded and self._left():
-            pace = (time.monotonic() - self._started) / self._graded
-            parts.append(f"about {_duration(pace * self._left())} left")
+        if self._requests:
+            parts.append(str(self._bill()))
+        if self._waiting:
+            parts.append(f"{self._waiting} to grade")
+        if self._unanswered:
+            parts.append(f"{self._unanswered} requests failing: {line(self._requests[-1].outcome, 40)}")
+        if left := self._total - self._verdicts.total():
+            parts.append(self._remaining(left))
         return " · ".join(parts)
 
+    def _bill(self) -> Bill:
+        held = gpu_cost(self._ledger.run.config, self._ledger.sessions, self._requests)
+        return Bill.of(self._requests, [held] if held else [])
 
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    def _remaining(self, left: int) -> str:
+        if not self._fresh:
+            return "preparing"
+        return f"{duration((time.monotonic() - self._started) / self._fresh * left)} left"

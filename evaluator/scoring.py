@@ -9,19 +9,23 @@ from typing import Any
 
 from evaluator import solvers
 from evaluator.grade import GRADER_VERSION, Bench, unsupported
-from evaluator.options import Options
+from evaluator.options import CONCURRENCY, Options
 from evaluator.pipeline import Pipeline, Watcher, Work, by_environment
 from evaluator.workshop import Workshop
-from results.owed import difference, keys, owed
-from results.record import Run, RunConfig
+from results.owed import Owed, difference, owed
+from results.record import Ledger, Run, RunConfig
 from results.store import Store
 from sandbox.choose import choose
 from sandbox.job import Limits, Sandbox
 from tasks.errors import InputError
-from tasks.load import load
+from tasks.load import SHORT_NAMES, STARTER, load
 from tasks.mirror import Mirrors
 from tasks.select import select
 from tasks.task import TaskSet
+
+NAMES = {STARTER, *SHORT_NAMES}
+Watch = Callable[[Ledger], AbstractContextManager[Watcher]]
+OnStop = Callable[[Callable[[str], None]], None]
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Plan:
     solver: solvers.Solver
     sandbox: Sandbox
 
+    @property
+    def concurrency(self) -> int:
+        """Attempts being solved at once."""
+        return int(self.config.solver_options.get("concurrency", CONCURRENCY))
+
 
 def plan(options: Options) -> Plan:
     """Loads the tasks, finds a working sandbox and builds the solver.
@@ -43,13 +52,13 @@ def plan(options: Options) -> Plan:
         SourceError: the dataset cannot be had.
         SandboxUnavailable: nothing isolates here, with the remedy.
     """
+    solver = solvers.make(options.solver, options.solver_options)
     taskset = select(
         load(options.dataset, split=options.split, skip_invalid=options.skip_invalid),
         instances=options.instances,
         pattern=options.pattern,
         limit=options.limit,
     )
-    solver = solvers.make(options.solver, options.solver_options)
     sandbox = choose(options.sandbox, **options.backend_options)
     environments = options.environments
     if environments == "auto":
@@ -59,9 +68,8 @@ def plan(options: Options) -> Plan:
             "these tasks cannot be graded here:\n" + "\n".join(problems),
             "Leave them out with --instance or --filter.",
         )
-    local = Path(options.dataset)
     config = RunConfig(
-        dataset=str(local.resolve()) if local.exists() else options.dataset,
+        dataset=_lasting(options.dataset),
         split=options.split,
         taskset_digest=taskset.digest,
         instances=tuple(task.instance_id for task in taskset),
@@ -79,6 +87,15 @@ def plan(options: Options) -> Plan:
     return Plan(options, config, taskset, solver, sandbox)
 
 
+def owes_nothing(store: Store, run: Run) -> bool:
+    """Whether a run is done; notes its end where a killed process could not."""
+    if _owed(store, run):
+        return False
+    if run.finished_at is None:
+        store.finish(run.id)
+    return True
+
+
 def begin(store: Store, options: Options) -> tuple[Run, Plan]:
     """Checks `options` and records a new run of them."""
     planned = plan(options)
@@ -89,7 +106,8 @@ def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
     """The run to resume, with a plan equal to the one it began with.
 
     Args:
-        options: only what does not change a number is taken from it (slots, concurrency, output).
+        options: only what changes no number is taken from it: slots, and of the solver's options the
+            `SESSION_OPTIONS`.
 
     Raises:
         InputError: no such run, or the tasks or the program are no longer those it began with.
@@ -104,7 +122,7 @@ def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
             "skip_invalid": True,
             "samples": config.samples,
             "solver": config.solver,
-            "solver_options": config.solver_options,
+            "solver_options": config.solver_options | options.solver_options,
             "sandbox": config.backend,
             "backend_options": config.backend_options,
             "environments": config.environments,
@@ -113,7 +131,8 @@ def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
         }
     )
     planned = plan(same)
-    if changed := difference(config, planned.config):
+    begun = config.model_copy(update={"solver_options": same.solver_options})
+    if changed := difference(begun, planned.config):
         raise InputError(
             f"run {run.id} cannot go on: {', '.join(changed)} changed since it began",
             "Put back what changed, or start a new run: attempts judged differently do not mix.",
@@ -121,33 +140,54 @@ def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
     return run, planned
 
 
-async def work(
-    store: Store, run: Run, plan: Plan, watch: Callable[[int, int], AbstractContextManager[Watcher]]
-) -> None:
-    """Works off what `run` owes and notes its end. `watch(total, done)` gives somebody to tell.
+async def work(store: Store, run: Run, plan: Plan, watch: Watch, on_stop: OnStop) -> Owed:
+    """Works off what `run` owes, notes its end, and returns what it still owes.
+
+    Args:
+        watch: given what the run has so far, somebody to tell of the rest.
+        on_stop: given what stops the run early, once it can be; a reason is given to that.
 
     Raises:
-        EndpointError, SandboxUnavailable, StoreError: the run stopped; `again` goes on.
+        as `Pipeline.drain`; `again` goes on.
     """
     with store.lease(run.id):
-        due = owed(run.config, store.attempts(run.id), store.records(run.id))
+        due = _owed(store, run)
         tasks = {task.instance_id: task for task in plan.taskset}
         works = [Work(tasks[name], sample) for name, sample in due.solve]
-        works += [
-            Work(tasks[name], sample, store.attempt(run.id, name, sample)) for name, sample in due.grade
-        ]
-        total = len(keys(run.config))
+        works += [Work(tasks[name], sample, solved=True) for name, sample in due.grade]
         workshop = Workshop(
             plan.sandbox, Mirrors(url_template=plan.config.repo_url), plan.config.environments
         )
         bench = Bench(workshop, plan.options.limits, allow_empty=plan.config.solver == "noop")
-        with watch(total, total - len(works)) as watcher:
+        with watch(store.ledger(run)) as watcher:
             pipeline = Pipeline(
-                store, run.id, plan.solver, bench, watcher, plan.options.slots, plan.options.concurrency
+                store,
+                run.id,
+                solver=plan.solver,
+                grader=bench,
+                watcher=watcher,
+                slots=plan.options.slots,
+                solvers=plan.concurrency,
             )
-            await pipeline.drain(by_environment(works, workshop))
-        if not owed(run.config, store.attempts(run.id), store.records(run.id)):
+            on_stop(pipeline.stop)
+            try:
+                await pipeline.drain(by_environment(works, workshop))
+            finally:
+                await plan.solver.close()
+        left = _owed(store, run)
+        if not left:
             store.finish(run.id)
+        return left
+
+
+def _lasting(dataset: str) -> str:
+    """A name for `dataset` that means the same in any directory."""
+    path = Path(dataset).expanduser()
+    return str(path.resolve()) if path.exists() and dataset not in NAMES else dataset
+
+
+def _owed(store: Store, run: Run) -> Owed:
+    return owed(run.config, store.attempts(run.id), store.records(run.id))
 
 
 def _limits(config: RunConfig) -> dict[str, Any]:

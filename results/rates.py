@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from statistics import fmean, stdev
 
 from pydantic import BaseModel, ConfigDict
-from scipy import stats
 
 CONFIDENCE = 0.95
 
@@ -34,7 +33,9 @@ class Rate(BaseModel):
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
     """Wilson's score interval (1927), 95 %: holds its level also for rates near 0 and 1. `trials` > 0."""
-    interval = stats.binomtest(successes, trials).proportion_ci(CONFIDENCE, method="wilson")
+    from scipy.stats import binomtest  # takes a second to import
+
+    interval = binomtest(successes, trials).proportion_ci(CONFIDENCE, method="wilson")
     return float(interval.low), float(interval.high)
 
 
@@ -74,5 +75,7 @@ def _over_tasks(rates: list[float], mean: float) -> tuple[float, float, str]:
         low = wilson(math.floor(successes), trials)[0]
         high = wilson(math.ceil(successes), trials)[1]
         return low, high, "Wilson, each task counted once"
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(rates) - 1)) * spread / math.sqrt(len(rates))
+    from scipy.stats import t
+
+    reach = float(t.ppf((1 + CONFIDENCE) / 2, len(rates) - 1)) * spread / math.sqrt(len(rates))
     return max(0.0, mean - reach), min(1.0, mean + reach), "Student's t over tasks"

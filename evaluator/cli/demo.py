@@ -8,7 +8,7 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import err, out
-from evaluator.cli.run import perform
+from evaluator.cli.session import perform
 from evaluator.demo import serve
 from evaluator.options import CORES, Options
 from tasks.load import load

@@ -6,7 +6,6 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import emit, out
-from sandbox.doctor import examine
 
 
 def doctor(as_json: flags.Json = False) -> None:
@@ -14,6 +13,8 @@ def doctor(as_json: flags.Json = False) -> None:
 
     Exits with 5 when no sandbox works here, else with 0.
     """
+    from sandbox.doctor import examine  # brings the Docker client, which takes its time
+
     checks = examine()
     if as_json:
         emit([vars(check) for check in checks])

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, cast
 import typer
 
 from evaluator.cli import flags
-from evaluator.cli.run import backend_options, perform
+from evaluator.cli.run import backend_options
+from evaluator.cli.session import perform
 from evaluator.options import CORES, REPO_URL, Options
 from sandbox.job import Limits
 from tasks.predictions import read

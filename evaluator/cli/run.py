@@ -1,25 +1,17 @@
 """`assay run`: score a model."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
-from rich.text import Text
 
 from evaluator.cli import flags
-from evaluator.cli.console import complain, emit, err, out
-from evaluator.options import CORES, REPO_URL, Options
-from evaluator.progress import Progress
-from evaluator.scoring import Plan, again, begin, work
-from results.record import Run
-from results.store import Store
-from results.summary import summarise
-from results.table import render
+from evaluator.cli.session import perform
+from evaluator.options import CONCURRENCY, CORES, REPO_URL, Options
 from sandbox.job import Limits
-from tasks.errors import AssayError, InputError
+from tasks.errors import InputError
 
-SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "as_json"}
+SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "rpm", "as_json"}
 """Flags that change no number: the ones a resumed run may have anew."""
 
 
@@ -57,7 +49,9 @@ def run(
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of sample 0; sample k gets seed + k.")] = None,
     request_timeout: Annotated[float, typer.Option(min=1, help="Seconds one request may take.")] = 600,
-    concurrency: Annotated[int, typer.Option(min=1, help="Requests at once.")] = 8,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help=f"Requests at once (default: {CONCURRENCY}).")
+    ] = None,
     rpm: Annotated[float | None, typer.Option(min=0.1, help="Requests a minute, at most.")] = None,
     price_in: Annotated[str | None, typer.Option(help="Dollars per million input tokens.")] = None,
     price_out: Annotated[str | None, typer.Option(help="Dollars per million output tokens.")] = None,
@@ -89,9 +83,10 @@ def run(
     assay run --solver gold
     assay run --resume latest
     """
-    session = Options(concurrency=concurrency, output=output, slots=workers or CORES)
+    pace = {"concurrency": concurrency, "per_minute": rpm}
     if resume:
         _refuse_changes(context)
+        session = Options(solver_options=_given(pace), output=output, slots=workers or CORES)
         perform(session, resume=resume, as_json=as_json)
         return
     solver = solver or ("replay" if predictions else "oneshot")
@@ -106,13 +101,12 @@ def run(
             "max_tokens": max_tokens,
             "seed": seed,
             "timeout_s": request_timeout,
-            "concurrency": concurrency,
-            "per_minute": rpm,
             "price_in": price_in,
             "price_out": price_out,
             "price_cached": price_cached,
             "gpu_hour": gpu_price,
             "gpus": gpus,
+            **pace,
         },
         "replay": {"predictions": str(predictions.resolve()) if predictions else None},
     }
@@ -126,60 +120,26 @@ def run(
             skip_invalid=skip_invalid,
             samples=samples,
             solver=solver,
-            solver_options={
-                key: value for key, value in options.get(solver, {}).items() if value is not None
-            },
+            solver_options=_given(options.get(solver, {})),
             sandbox=cast(Literal["auto"], sandbox),
             backend_options=backend_options(base_image, registry, namespace),
             environments=cast(Literal["auto"], environments),
             repo_url=repo_url,
             limits=Limits(wall_s=timeout, memory_mb=memory),
             name=name or model or solver,
-            concurrency=session.concurrency,
-            output=session.output,
-            slots=session.slots,
+            output=output,
+            slots=workers or CORES,
         ),
         as_json=as_json,
     )
 
 
 def backend_options(base_image: str | None, registry: str | None, namespace: str | None) -> dict[str, Any]:
-    given = {"base_image": base_image, "registry": registry, "namespace": namespace}
-    return {key: value for key, value in given.items() if value is not None}
+    return _given({"base_image": base_image, "registry": registry, "namespace": namespace})
 
 
-def perform(options: Options, *, resume: str | None = None, as_json: bool = False) -> None:
-    """Begins or resumes a run, shows it happen, and prints what came of it."""
-    with Store.open(options.output) as store:
-        started, plan = again(store, resume, options) if resume else begin(store, options)
-        console = err()
-        console.print(Text(_opening(started, plan)))
-        try:
-            asyncio.run(work(store, started, plan, lambda total, done: Progress(console, total, done)))
-        except (AssayError, KeyboardInterrupt, asyncio.CancelledError) as error:
-            complain(
-                f"run {started.id} stopped; what it has is kept",
-                f"Go on with: assay run --resume {started.id} -o {options.output}",
-            )
-            if isinstance(error, AssayError):
-                raise
-            raise typer.Exit(130) from None
-        summary = summarise(store.ledger(started))
-        if as_json:
-            emit(summary.model_dump(mode="json"))
-        else:
-            out().print(render(summary))
-            out().print(Text(f"\nLook closer: assay runs show {started.id} -i INSTANCE -o {options.output}"))
-
-
-def _opening(run: Run, plan: Plan) -> str:
-    config = run.config
-    what = config.solver_options.get("model", config.solver)
-    shown = f"Run {run.id}: {len(config.instances)} tasks × {config.samples}, {what}, "
-    shown += f"{config.backend} sandbox, {plan.options.slots} at once"
-    if plan.taskset.left_out:
-        shown += f"\n{len(plan.taskset.left_out)} rows of {config.dataset} were left out as invalid"
-    return shown
+def _given(flags: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in flags.items() if value is not None}
 
 
 def _refuse_changes(context: typer.Context) -> None:
@@ -193,5 +153,5 @@ def _refuse_changes(context: typer.Context) -> None:
     if changed:
         raise InputError(
             f"a resumed run keeps its settings; drop {', '.join(sorted(changed))}",
-            "Only -o, -j, --concurrency and --json may be given with --resume.",
+            "Only -o, -j, --concurrency, --rpm and --json may be given with --resume.",
         )

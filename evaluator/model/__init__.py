@@ -9,11 +9,10 @@ from evaluator.model.completion import Completion
 from evaluator.model.connection import Connection, connection
 from evaluator.model.endpoint import Endpoint, Sampling
 from evaluator.model.faults import PromptRefused
-from evaluator.model.meter import Biller, Meter
+from evaluator.model.meter import Meter
 from evaluator.model.retry import Patience
 
 __all__ = [
-    "Biller",
     "Completion",
     "Connection",
     "Endpoint",

@@ -4,20 +4,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
 
+from evaluator.billing import Biller
 from evaluator.prices import Prices
 from results.record import Request, Usage
-
-
-class Biller(Protocol):
-    """Told that a request is about to leave; gives back what to call with its bill once its end is known.
-
-    A process that dies in between leaves a request without an end behind, and no money goes unnoticed.
-    `billable` is False when such a request cannot have cost anything.
-    """
-
-    def __call__(self, model: str, started_at: datetime, billable: bool, /) -> Callable[[Request], None]: ...
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from evaluator.solvers.base import Solver
 from evaluator.solvers.gold import Gold
 from evaluator.solvers.make import NAMES, make
 from evaluator.solvers.noop import Noop
-from evaluator.solvers.oneshot import OneShot
 from evaluator.solvers.replay import Replay
 
-__all__ = ["NAMES", "Gold", "Noop", "OneShot", "Replay", "Solver", "make"]
+__all__ = ["NAMES", "Gold", "Noop", "Replay", "Solver", "make"]

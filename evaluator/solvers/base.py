@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Protocol
 
-from evaluator.model import Biller
+from evaluator.billing import Biller
 from results.record import Attempt
 from tasks.task import Task
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluator.model import Biller
+from evaluator.billing import Biller
 from evaluator.solvers.base import Solver
 from results.record import Attempt
 from tasks.task import Task

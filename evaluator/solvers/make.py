@@ -6,11 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluator.model import connection
 from evaluator.solvers.base import Solver
 from evaluator.solvers.gold import Gold
 from evaluator.solvers.noop import Noop
-from evaluator.solvers.oneshot import OneShot, OneShotOptions
 from evaluator.solvers.replay import Replay
 from tasks.errors import InputError
 
@@ -49,6 +47,9 @@ def make(name: str, options: Mapping[str, Any], api_key: str | None = None) -> S
             replay = ReplayOptions.model_validate(options)
             return Replay(replay.predictions, replay.digest)
         if name == "oneshot":
+            from evaluator.model import connection  # the client of the model takes a second to import
+            from evaluator.solvers.oneshot import OneShot, OneShotOptions
+
             oneshot = OneShotOptions.model_validate(options)
             return OneShot(oneshot, connection(oneshot.base_url, api_key))
     except ValidationError as error:

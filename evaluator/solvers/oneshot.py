@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluator.answer import extract
+from evaluator.billing import Biller
 from evaluator.context import Kind, choose
-from evaluator.model import Biller, Completion, Connection, Endpoint, Meter, PromptRefused, Sampling
+from evaluator.model import Completion, Connection, Endpoint, Meter, PromptRefused, Sampling
 from evaluator.model.endpoint import Message
 from evaluator.prices import Prices
 from evaluator.prompt import ask

@@ -4,7 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from evaluator.model import Biller
+from evaluator.billing import Biller
 from evaluator.solvers.base import Solver
 from results.record import Attempt
 from tasks.digest import digest

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from billing import into
+from bills import into
 
 from evaluator.answer import extract
 from evaluator.demo import MODELS, serve

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from billing import into
+from bills import into
 from rude_server import USAGE, chat, reply, reset_in_body, rude_server
 
 from evaluator.model import (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from billing import into
+from bills import into
 from rude_server import chat, reply, rude_server
 
 from evaluator.solvers import NAMES, Replay, Solver, make

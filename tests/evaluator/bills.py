@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from evaluator.model import Biller
+from evaluator.billing import Biller
 from results.record import Request
 
 

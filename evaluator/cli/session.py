@@ -1,0 +1,105 @@
+"""One run on a terminal: begun or gone on with, watched, interrupted, reported."""
+
+import asyncio
+import os
+import shlex
+import signal
+from collections.abc import Callable
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from evaluator.cli.console import complain, emit, err, out
+from evaluator.options import Options
+from evaluator.progress import Progress
+from evaluator.scoring import Plan, again, begin, owes_nothing, work
+from results.owed import Owed
+from results.record import Run
+from results.store import Store
+from results.summary import summarise
+from results.table import render
+from results.text import line
+from tasks.errors import AssayError, InfraError
+
+INTERRUPTED = 130
+CONTEXTS = {
+    "bm25": "Context bm25: up to {} tokens of the files that rank best for the issue",
+    "oracle": "Context ORACLE: up to {} tokens of the very files the reference fix changes",
+}
+
+
+def perform(options: Options, *, resume: str | None = None, as_json: bool = False) -> None:
+    """Begins or resumes a run, shows it happen, and prints what came of it."""
+    with Store.open(options.output) as store:
+        if resume and owes_nothing(store, started := store.run(resume)):
+            report(store, started, as_json)
+            return
+        started, plan = again(store, resume, options) if resume else begin(store, options)
+        console = err()
+        console.print(Text(_opening(started, plan)))
+        going_on = f"Go on with: assay run --resume {started.id} -o {shlex.quote(str(options.output))}"
+        try:
+            left, interrupted = asyncio.run(_work(store, started, plan, console, going_on))
+        except AssayError as error:
+            complain(error.message, error.remedy)
+            console.print(Text(f"Run {started.id} stopped. What it has is kept. {going_on}"))
+            raise typer.Exit(error.exit_code) from None
+        if interrupted:
+            console.print(Text(f"Run {started.id} was interrupted. What it has is kept. {going_on}"))
+            raise typer.Exit(INTERRUPTED)
+        report(store, started, as_json)
+        if left:
+            console.print(Text(f"{len(left)} attempts were lost to faults outside the patches. {going_on}"))
+            raise typer.Exit(InfraError.exit_code)
+
+
+async def _work(store: Store, run: Run, plan: Plan, console: Console, going_on: str) -> tuple[Owed, bool]:
+    """What `run` owes in the end, and whether it was interrupted. The first Ctrl-C begins nothing more, the
+    second leaves at once; whatever was stored stays."""
+    loop, interrupts = asyncio.get_running_loop(), []
+
+    def interrupted(stop: Callable[[str], None]) -> None:
+        interrupts.append(stop)
+        if len(interrupts) > 1:
+            console.show_cursor()
+            console.print(Text(f"\nLeft. What run {run.id} has is kept. {going_on}"))
+            os._exit(INTERRUPTED)  # threads wait for sandboxes, which end with this process
+        stop("interrupted")
+
+    def on_stop(stop: Callable[[str], None]) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, interrupted, stop)
+
+    left = await work(store, run, plan, lambda ledger: Progress(console, ledger), on_stop)
+    return left, bool(interrupts)
+
+
+def report(store: Store, run: Run, as_json: bool) -> None:
+    summary = summarise(store.ledger(store.run(run.id)))
+    if as_json:
+        emit(summary.model_dump(mode="json"))
+        return
+    console = out()
+    console.print(render(summary))
+    console.print(
+        Text(f"\nLook closer: assay runs show {run.id} -i INSTANCE -o {shlex.quote(str(store.directory))}")
+    )
+
+
+def _opening(run: Run, plan: Plan) -> str:
+    config, options = run.config, run.config.solver_options
+    tasks, samples = len(config.instances), config.samples
+    lines = [
+        f"Run {run.id}: {tasks} {'task' if tasks == 1 else 'tasks'} of {line(config.dataset)}"
+        + (f", {samples} samples each" if samples > 1 else ""),
+        f"Sandbox {config.backend}, environments {config.environments}, {plan.options.slots} at once",
+    ]
+    if "model" in options:
+        lines.insert(1, f"Model {line(options['model'])} at {line(options['base_url'])}")
+        lines.append(CONTEXTS[options["context"]].format(options["context_tokens"]))
+    else:
+        lines.insert(1, f"Solver {config.solver}; no model is asked")
+    if plan.taskset.left_out:
+        lines.append(f"{len(plan.taskset.left_out)} rows were left out as invalid")
+    return "\n".join(lines)
