@@ -52,17 +52,23 @@ class Store:
         self._writing = threading.Lock()
 
     @classmethod
-    def open(cls, directory: Path, url: str | URL | None = None, busy_s: float = 30.0) -> Self:
+    def open(
+        cls, directory: Path, url: str | URL | None = None, *, create: bool = True, busy_s: float = 30.0
+    ) -> Self:
         """Opens the store in `directory`, making or migrating it as needed.
 
         Args:
             directory: holds `assay.db` and `artifacts/`.
             url: another database than `assay.db`, as SQLAlchemy writes it; the files stay in `directory`.
+            create: make it if it is not there; commands that only read should not.
             busy_s: how long to wait for other writers.
 
         Raises:
+            InputError: there is none and `create` is not set.
             StoreError: it cannot be read or written, or a newer version wrote it.
         """
+        if not create and not (directory / "artifacts").is_dir():
+            raise InputError(f"there is no store in {directory}", "Name the directory runs were written to.")
         with faults("open the store", directory):
             artifacts = Artifacts(directory / "artifacts")
             place = url or URL.create("sqlite", database=str(directory / "assay.db"))

@@ -217,6 +217,13 @@ def test_usage_is_kept_apart_from_unknown(store, run):
     assert [request.usage for request in store.requests(run.id)] == [Usage(0, 0, 0), None]
 
 
+def test_reading_makes_no_store(tmp_path):
+    """Where no store is, one that is only to be read is refused and nothing appears."""
+    with pytest.raises(InputError, match="no store in"):
+        Store.open(tmp_path / "nowhere", create=False)
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_the_store_can_live_anywhere_a_path_can(tmp_path: Path):
     """A directory whose name holds spaces, quotes and URL characters is a store like any other."""
     directory = tmp_path / "a b?c#d%20'e"
