@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluator.binary import result_size
-from evaluator.paths import PatchError, refuse_illegal
+from evaluator.paths import MAX_PATH, PatchError, refuse_illegal
 
 MAX_PATCH = 20_000_000
 MAX_FILE = 5_000_000
@@ -357,7 +357,7 @@ _QUOTED = re.compile(rb'"((?:[^"\\]|\\[abtnvfr"\\]|\\[0-3][0-7]{2})*)"')
 
 def _unquote(text: bytes) -> tuple[str, bytes]:
     """A C-quoted name at the start of `text`, and what follows it."""
-    match = _QUOTED.match(text)
+    match = _QUOTED.match(text[: 5 * MAX_PATH])
     if match is None:
         raise PatchError("unparsable", f"bad quoting in {text[:200]!r}")
 
