@@ -5,6 +5,7 @@ On the host the patch meets nothing but git, in a scratch directory where every 
 """
 
 import os
+import re
 import stat
 import subprocess
 import tempfile
@@ -41,14 +42,17 @@ def apply_patch(patch: Patch, tree: Path, run: Callable[[Job], Execution] | None
         InfraError: from `run`.
     """
     present = _present(patch, tree)
-    patch = Patch(tuple(_creating(diff, present) for diff in patch.files), patch.flags)
+    files = tuple(_creating(diff, present) for diff in patch.files)
+    if "crlf_patch" in patch.flags:
+        files = tuple(_with_line_ends_of(present.get(diff.old or ""), diff) for diff in files)
+    patch = Patch(files, patch.flags)
     try:
-        files, flags = _apply_exactly(patch, present)
+        results, flags = _apply_exactly(patch, present)
     except PatchError:
         if run is None:
             raise
-        files, flags = _apply_fuzzily(patch, present, run)
-    changed = {path: file for path, file in files.items() if file != present.get(path)}
+        results, flags = _apply_fuzzily(patch, present, run)
+    changed = {path: file for path, file in results.items() if file != present.get(path)}
     _refuse_bad_results(changed, tree)
     return Changes(changed, patch.flags | flags)
 
@@ -103,6 +107,13 @@ def _creating(diff: FileDiff, present: Mapping[str, File]) -> FileDiff:
     """A file named on both sides, absent from the base, of which nothing is expected, is created."""
     new = diff.old == diff.new and diff.old not in present and diff.body.startswith(b"@@ -0,0 ")
     return replace(diff, old=None) if new else diff
+
+
+def _with_line_ends_of(base: File | None, diff: FileDiff) -> FileDiff:
+    """A transport that wrote CRLF hides whether the lines had it before: the base file tells."""
+    if base is None or diff.binary or b"\r\n" not in base.content:
+        return diff
+    return replace(diff, body=re.sub(rb"(?m)^([ +-].*[^\r\n]|[ +-])$", rb"\1\r", diff.body))
 
 
 def _apply_exactly(

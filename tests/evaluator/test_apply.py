@@ -114,6 +114,17 @@ def test_a_file_named_on_both_sides_may_be_new(tree: Path) -> None:
     assert apply_patch(parse_patch(text), tree).files == {"pkg/new.py": File(b"x = 1\n")}
 
 
+def test_a_crlf_transport_leaves_each_file_its_own_line_ends(tree: Path) -> None:
+    """Where the whole text came with CRLF, the base files tell what was meant."""
+    text = (
+        "--- a/pkg/dos.txt\n+++ b/pkg/dos.txt\n@@ -1,2 +1,3 @@\n-one\n+1\n+\n two\n"
+        "--- a/pkg/mod.py\n+++ b/pkg/mod.py\n@@ -1,2 +1,2 @@\n-line 1\n+line one\n line 2\n"
+    )
+    files = apply_patch(parse_patch(text.replace("\n", "\r\n")), tree).files
+    assert files["pkg/dos.txt"] == File(b"1\r\n\r\ntwo\r\nthree\r\n")
+    assert b"\r" not in files["pkg/mod.py"].content  # type: ignore[union-attr]
+
+
 def test_attributes_in_the_patch_convert_nothing(tree: Path) -> None:
     """`.gitattributes` is a file like any other here."""
     text = (
