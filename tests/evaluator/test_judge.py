@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings
+from hypothesis import settings, strategies as st
 
 from evaluator.evidence import Broken, Evidence, Expectation, Report, Session
 from evaluator.judge import judge
@@ -181,6 +181,7 @@ EVIDENCE = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(EVIDENCE)
 def test_resolved_implies_everything(evidence: Evidence) -> None:
     """A pass means: no limit, no gap, every required test passed, the canaries in order."""
@@ -202,6 +203,7 @@ def test_resolved_implies_everything(evidence: Evidence) -> None:
     assert evidence.session.foreign_bytes == 0
 
 
+@settings(deadline=None)
 @given(EVIDENCE, st.data())
 def test_losing_evidence_never_helps(evidence: Evidence, data: st.DataObject) -> None:
     """Taking a passed phase of a test that must pass away turns nothing into a pass."""
@@ -216,6 +218,7 @@ def test_losing_evidence_never_helps(evidence: Evidence, data: st.DataObject) ->
     assert judge(EXPECTED, poorer).verdict is not Verdict.RESOLVED
 
 
+@settings(deadline=None)
 @given(st.integers(0, 11), st.sampled_from(["failed", "skipped"]))
 def test_no_required_phase_may_do_otherwise(position: int, outcome: str) -> None:
     """Of a pass, every single report carries weight."""
@@ -225,6 +228,7 @@ def test_no_required_phase_may_do_otherwise(position: int, outcome: str) -> None
         assert verdict(of(replace(session(), reports=tuple(said))))[0] is not Verdict.RESOLVED
 
 
+@settings(deadline=None)
 @given(st.integers(0, 11))
 def test_no_report_of_a_pass_may_be_missing(position: int) -> None:
     """A test that was not seen through is no pass."""

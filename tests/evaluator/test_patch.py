@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings
+from hypothesis import settings, strategies as st
 
 from evaluator.patch import Patch, parse_patch
 from evaluator.paths import PatchError, PathClass, classify, refuse_illegal
@@ -203,6 +203,7 @@ def test_classes(path: str, kind: PathClass) -> None:
     assert classify(path) is kind
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet='-+ @\\adbgit/\n\r\t01,"dev/null'))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """Whatever is handed in, the answer is a patch or a refusal."""
@@ -212,6 +213,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         assert refused.code
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*ONE.splitlines(keepends=True), "\n", "junk\n", "diff --git a/g b/h\n"])))
 def test_what_is_read_is_written_so_that_it_reads_the_same(lines: list[str]) -> None:
     """Rendering is the inverse of reading, for sections however mangled."""

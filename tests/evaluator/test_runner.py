@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings
+from hypothesis import settings, strategies as st
 
 from evaluator.evidence import Session
 from evaluator.outcome import outcome, phases
@@ -231,6 +231,7 @@ def test_bytes_between_frames_are_foreign_and_hide_none() -> None:
     assert (session.gap, session.status) == ("", 0)
 
 
+@settings(deadline=None)
 @given(st.binary() | st.lists(st.sampled_from(WHOLE) | st.binary(max_size=40)).map(b"".join))
 def test_no_bytes_break_the_reader(data: bytes) -> None:
     """The answer is always a session, a clean one only for the frames as they were sent."""

@@ -4,8 +4,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings
+from hypothesis import settings, strategies as st
 
 from evaluator.apply import Changes
 from evaluator.runner.plan import Canaries
@@ -169,6 +169,7 @@ LINES += [
 ]
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(["pyproject.toml", "setup.cfg", "tox.ini"]),
     st.lists(st.sampled_from(LINES)).map(lambda lines: "\n".join(lines).encode()),
