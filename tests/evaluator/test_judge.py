@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import settings, strategies as st
+from hypothesis import strategies as st
 
 from evaluator.evidence import Broken, Evidence, Expectation, Report, Session
 from evaluator.judge import judge

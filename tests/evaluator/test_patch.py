@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import settings, strategies as st
+from hypothesis import strategies as st
 
 from evaluator.patch import Patch, parse_patch
 from evaluator.paths import PatchError, PathClass, classify, refuse_illegal

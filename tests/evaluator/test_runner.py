@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import settings, strategies as st
+from hypothesis import strategies as st
 
 from evaluator.evidence import Session
 from evaluator.outcome import outcome, phases
