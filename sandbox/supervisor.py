@@ -49,6 +49,7 @@ class Supervisor:
                 env={},
                 cwd="/",
                 umask=0o022,
+                start_new_session=True,  # Ctrl-C at a terminal is for Assay to act on
                 **account(),
             )
         except OSError as error:

@@ -96,6 +96,7 @@ class Workshop:
                     env={},
                     cwd="/",
                     umask=0o022,
+                    start_new_session=True,  # Ctrl-C at a terminal is for Assay to act on
                     timeout=LIMIT_S,
                     check=False,
                     **account(),
