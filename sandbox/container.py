@@ -31,9 +31,11 @@ CAPABILITIES = ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"]
 
 SCRATCH = ("/tmp", "/home/assay")  # noqa: S108 - places inside the container
 CPU_SECONDS = {"/sys/fs/cgroup/cpu.stat": 1e-6, "/sys/fs/cgroup/cpuacct/cpuacct.usage": 1e-9}
-MEMORY_PEAKS = ("/sys/fs/cgroup/memory.peak", "/sys/fs/cgroup/memory/memory.max_usage_in_bytes")
+MEMORY_PEAKS = dict.fromkeys(
+    ("/sys/fs/cgroup/memory.peak", "/sys/fs/cgroup/memory/memory.max_usage_in_bytes"), 1 / (1 << 20)
+)
 COUNTERS = (*CPU_SECONDS, *MEMORY_PEAKS)
-"""The control group's own accounts, as versions 2 and 1 spell them; the first with the unit of the number."""
+"""Where the control group keeps its accounts, in versions 2 and 1, with the unit of the number there."""
 
 
 def create(engine: Engine, image: str, command: list[str], limits: Limits) -> str:
@@ -64,6 +66,7 @@ def create(engine: Engine, image: str, command: list[str], limits: Limits) -> st
             memswap_limit=limits.memory_mb << 20,
             tmpfs=dict.fromkeys(SCRATCH, scratch),
             shm_size=limits.memory_mb << 19,
+            sysctls=engine.sysctls,
             ipc_mode="private",
             log_config=LogConfig(type="none"),
         ),
@@ -131,7 +134,7 @@ class Run:
             hits=hits,
             timings=Timings(started_at - requested_at, ended_at - started_at, time.monotonic() - ended_at),
             cpu_s=self._counter(CPU_SECONDS),
-            memory_peak_mb=self._counter(dict.fromkeys(MEMORY_PEAKS, 1 / (1 << 20))),
+            memory_peak_mb=self._job.limits.memory_mb if "memory" in hits else self._counter(MEMORY_PEAKS),
             collected=self._frames.collected(),
         )
 
@@ -151,8 +154,14 @@ class Run:
         return not (self._output.runaway or self._frames.runaway)
 
     def _fits(self, container: str) -> bool:
-        """Whether the files in the container's own layer, which is on disk, stay within the memory limit."""
-        listing = self._engine.client.api.containers(all=True, size=True, filters={"id": container})
+        """Whether the container keeps to its memory limit, which the files in its own layer on disk count to.
+
+        The kernel enforces the limit by ending some process of the container, not always the command.
+        """
+        api = self._engine.client.api
+        if api.inspect_container(container)["State"]["OOMKilled"]:
+            return False
+        listing = api.containers(all=True, size=True, filters={"id": container})
         return all(entry.get("SizeRw", 0) <= self._job.limits.memory_mb << 20 for entry in listing)
 
     def _state(self, container: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Docker:
         """
         try:
             self.engine.sweep()
-            status = self._status_of_smallest()
+            status = self._try_smallest()
         except InfraError as error:
             raise SandboxUnavailable(
                 f"Docker answers, but runs no container: {error.message}",
@@ -103,6 +103,15 @@ class Docker:
         parent = self._base(environment.system_packages)
         image, built = images.build(self.engine, parent, layers(directories))
         return image, made or built, directories.layers.tree
+
+    def _try_smallest(self) -> int:
+        try:
+            return self._status_of_smallest()
+        except InfraError as error:
+            if "ipv6" not in error.message:
+                raise
+            self.engine.sysctls.clear()  # a kernel without IPv6
+            return self._status_of_smallest()
 
     def _status_of_smallest(self) -> int:
         with engine_faults():

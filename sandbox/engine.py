@@ -59,6 +59,8 @@ class Engine:
         self._connections = connections
         self._opening = threading.Lock()
         self.run_id = uuid.uuid4().hex
+        self.sysctls = {"net.ipv6.conf.all.disable_ipv6": "0"}
+        """Of every container: Docker turns IPv6 off in those without a network, their loopback included."""
 
     @cached_property
     def _client(self) -> docker.DockerClient:

@@ -19,16 +19,16 @@ from sandbox.job import Job, Limits, Prepared
 from tasks.errors import InfraError, SandboxUnavailable
 
 
-def found(containers: Docker, mark: str) -> list[str]:
+def found(box: Docker, mark: str) -> list[str]:
     """Ids of running containers one of whose processes has `mark` among its arguments."""
-    api = containers.engine.client.api
+    api = box.engine.client.api
     running = api.containers(filters={"label": "assay.run"})
-    return [entry["Id"] for entry in running if mark in _processes(containers, entry["Id"])]
+    return [entry["Id"] for entry in running if mark in _processes(box, entry["Id"])]
 
 
-def _processes(containers: Docker, container: str) -> str:
+def _processes(box: Docker, container: str) -> str:
     try:
-        return str(containers.engine.client.api.top(container))
+        return str(box.engine.client.api.top(container))
     except APIError:  # ended meanwhile
         return ""
 
@@ -49,49 +49,49 @@ def mark() -> str:
 
 
 @pytest.fixture
-def caller(containers: Docker, prepared: Prepared, mark: str) -> Iterator[subprocess.Popen[bytes]]:
+def caller(box: Docker, prepared: Prepared, mark: str) -> Iterator[subprocess.Popen[bytes]]:
     """Another process that runs a job in a container."""
     program = f"""
 from pathlib import Path
 from sandbox.docker import Docker
 from sandbox.job import Job, Prepared
 prepared = Prepared({prepared.digest!r}, Path({str(prepared.tree)!r}), 0.0, {prepared.handle!r})
-Docker(Path({str(containers.engine.cache)!r})).run(prepared, Job(("sleep", "{mark}")))
+Docker(Path({str(box.engine.cache)!r})).run(prepared, Job(("sleep", "{mark}")))
 """
     with subprocess.Popen([sys.executable, "-c", program]) as process:
-        eventually(lambda: found(containers, mark))
+        eventually(lambda: found(box, mark))
         yield process
         process.kill()
-    containers.engine.sweep()
+    box.engine.sweep()
 
 
 def test_containers_of_a_killed_run_are_swept(
-    containers: Docker, caller: subprocess.Popen[bytes], mark: str
+    box: Docker, caller: subprocess.Popen[bytes], mark: str
 ) -> None:
     """kill -9 of Assay leaves a container that the next start removes."""
-    (left,) = found(containers, mark)
+    (left,) = found(box, mark)
     caller.kill()
     caller.wait()
-    containers.probe()
-    assert found(containers, mark) == []
-    assert left not in [entry["Id"] for entry in containers.engine.client.api.containers(all=True)]
+    box.probe()
+    assert found(box, mark) == []
+    assert left not in [entry["Id"] for entry in box.engine.client.api.containers(all=True)]
 
 
 def test_containers_of_a_living_run_are_left_alone(
-    containers: Docker, caller: subprocess.Popen[bytes], mark: str
+    box: Docker, caller: subprocess.Popen[bytes], mark: str
 ) -> None:
     """A start beside a running Assay removes nothing of its."""
-    running = found(containers, mark)
-    assert running[0] not in containers.engine.sweep()
-    assert found(containers, mark) == running
+    running = found(box, mark)
+    assert running[0] not in box.engine.sweep()
+    assert found(box, mark) == running
 
 
-def test_containers_of_others_are_left_alone(containers: Docker) -> None:
+def test_containers_of_others_are_left_alone(box: Docker) -> None:
     """A container without our label is none of our business."""
-    api = containers.engine.client.api
+    api = box.engine.client.api
     other = api.create_container("assay/smallest:amd64", ["/exit"])["Id"]
     try:
-        assert other not in containers.engine.sweep()
+        assert other not in box.engine.sweep()
     finally:
         api.remove_container(other)
 
@@ -117,12 +117,10 @@ def running(
 
 
 @pytest.mark.parametrize("ending", ["kill", "remove", "stop"])
-def test_an_end_from_outside_is_a_host_fault(
-    containers: Docker, prepared: Prepared, mark: str, ending: str
-) -> None:
+def test_an_end_from_outside_is_a_host_fault(box: Docker, prepared: Prepared, mark: str, ending: str) -> None:
     """Whatever else on the host ends a container, the run says nothing about the patch."""
-    api = containers.engine.client.api
-    with running(containers, prepared, mark, watched_by=containers) as (container, ends):
+    api = box.engine.client.api
+    with running(box, prepared, mark, watched_by=box) as (container, ends):
         match ending:
             case "kill":
                 api.kill(container)
@@ -133,11 +131,11 @@ def test_an_end_from_outside_is_a_host_fault(
     assert len(ends) == 1
 
 
-def test_an_image_that_is_gone_is_a_host_fault(containers: Docker, prepared: Prepared) -> None:
+def test_an_image_that_is_gone_is_a_host_fault(box: Docker, prepared: Prepared) -> None:
     """An image somebody removed since it was prepared says nothing about the patch."""
     gone = Prepared("gone", prepared.tree, 0.0, "assay/repository:gone")
     with pytest.raises(InfraError, match="No such image"):
-        containers.run(gone, Job(("true",)))
+        box.run(gone, Job(("true",)))
 
 
 def test_an_absent_engine_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -183,7 +181,7 @@ class Relay:
 
 
 def test_an_engine_that_hangs_up_is_a_host_fault(
-    containers: Docker, prepared: Prepared, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: Docker, prepared: Prepared, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An engine that goes away while a job runs loses the job, not the patch."""
     host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
@@ -191,7 +189,7 @@ def test_an_engine_that_hangs_up_is_a_host_fault(
         pytest.skip("the engine is not at a local socket")
     relay = Relay(tmp_path / "relay.sock", host.removeprefix("unix://"))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/relay.sock")
-    with running(Docker(containers.engine.cache), prepared, mark, watched_by=containers) as (container, ends):
+    with running(Docker(box.engine.cache), prepared, mark, watched_by=box) as (container, ends):
         relay.cut()
-    containers.engine.remove(container)
+    box.engine.remove(container)
     assert len(ends) == 1

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from docker_sights import BARE
+from sandbox_sights import BARE
 
 from sandbox import base, images
 from sandbox.closure import Closure
@@ -30,7 +30,7 @@ PUBLISHED = Environment(image=published_image(INSTANCE), variables=(("GIVEN", "a
 
 
 @pytest.fixture(scope="session")
-def registry(engine_answers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a registry on loopback."""
     program = shutil.which("docker-registry")
     if program is None:
@@ -48,24 +48,24 @@ def registry(engine_answers: None, tmp_path_factory: pytest.TempPathFactory) -> 
             break
         time.sleep(0.1)
     yield address
-    process.terminate()
+    process.kill()
     process.wait()
 
 
 @pytest.fixture(scope="session")
-def small_base(containers: Docker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def small_base(box: Docker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A system with little more than a shell: what is pushed and pulled here should be small."""
     archive = tmp_path_factory.mktemp("base") / "base.tar"
     with archive.open("wb") as stream:
         Closure(roots=["libffi[0-9]*"]).write(stream)
-    containers.engine.client.api.import_image(str(archive), repository="assay/small-base", tag="tests")
+    box.engine.client.api.import_image(str(archive), repository="assay/small-base", tag="tests")
     yield "assay/small-base:tests"
-    containers.engine.client.images.remove("assay/small-base:tests")
+    box.engine.client.images.remove("assay/small-base:tests")
 
 
-def push(containers: Docker, image: str, name: str) -> None:
+def push(box: Docker, image: str, name: str) -> None:
     """Moves `image` to a registry, as `name`."""
-    client = containers.engine.client
+    client = box.engine.client
     client.images.get(image).tag(name)
     for answer in client.images.push(name, stream=True, decode=True):
         assert "error" not in answer, answer
@@ -73,29 +73,32 @@ def push(containers: Docker, image: str, name: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def published(containers: Docker, small_base: str, registry: str, tree: Path) -> str:
+def published(
+    box: Docker, small_base: str, registry: str, tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> str:
     """An image as SWE-bench publishes them, in the registry and not on the engine."""
-    python = provide(BARE.python, containers.engine.cache, [Path(sys.executable)])
-    layer = Layer(
-        "publishable",
-        key=os.urandom(8).hex(),
-        parts=(Part(python, "/opt/miniconda3/envs/testbed"), Part(tree, "/testbed")),
-        lines=(
-            "RUN mkdir /testbed/.git && echo secret > /testbed/.git/HEAD",
-            "RUN ln -s /etc/passwd /testbed/outside && ln -s package /testbed/inside",
-        ),
+    place = tmp_path_factory.mktemp("published")
+    large = shutil.ignore_patterns(
+        "include", "__pycache__", "ensurepip", "lib2to3", "pydoc_data", "test", "unittest", "asyncio", "email"
     )
-    image, _ = images.build(containers.engine, small_base, [layer])
+    python = provide(BARE.python, box.engine.cache, [Path(sys.executable)])
+    shutil.copytree(python, place / "python", symlinks=True, ignore=large)
+    testbed = shutil.copytree(tree, place / "testbed", symlinks=True)
+    (testbed / ".git").mkdir()
+    (testbed / ".git" / "HEAD").write_text("secret")
+    (testbed / "outside").symlink_to("/etc/passwd")
+    parts = (Part(place / "python", "/opt/miniconda3/envs/testbed"), Part(testbed, "/testbed"))
+    image, _ = images.build(box.engine, small_base, [Layer("publishable", os.urandom(8).hex(), parts)])
     name = f"{registry}/{published_image(INSTANCE)}"
-    push(containers, image, name)
-    containers.engine.client.images.remove(image)
+    push(box, image, name)
+    box.engine.client.images.remove(image)
     return name
 
 
 @pytest.fixture(scope="session")
-def pulling(containers: Docker, registry: str) -> Docker:
+def pulling(box: Docker, registry: str) -> Docker:
     """The backend, told to pull from the registry."""
-    return Docker(containers.engine.cache, registry=registry)
+    return Docker(box.engine.cache, registry=registry)
 
 
 @pytest.fixture(scope="session")
@@ -132,16 +135,24 @@ def test_images_are_found_on_another_registry(
 
 def test_a_published_image_is_pulled_and_runs(pulling: Docker, adapted: Prepared) -> None:
     """An image named by a row is pulled from the registry given, and its own Python runs the tests."""
-    line = "which python; echo $GIVEN; ls -A; echo changed > package/module.py"
+    execution = pulling.run(adapted, Job(("sh", "-c", "which python; python hello.py; echo $GIVEN; ls -A")))
+    assert execution.output == (
+        b"/opt/miniconda3/envs/testbed/bin/python\nhello\na b\nhello.py\nold\noutside\npackage\nshortcut\n"
+    )
+
+
+def test_the_repository_of_a_published_image_is_writable(pulling: Docker, adapted: Prepared) -> None:
+    """Images hold the repository as root's; the sandbox user may change it, and nothing else."""
+    line = "echo changed > package/module.py && cat package/module.py; touch /opt/miniconda3/mark"
     execution = pulling.run(adapted, Job(("sh", "-c", line)))
-    assert execution.output == b"/opt/miniconda3/envs/testbed/bin/python\na b\ninside\noutside\npackage\n"
-    assert execution.exit_status == 0
+    assert execution.output.startswith(b"changed\n") and b"Permission denied" in execution.output
 
 
 def test_the_tree_of_a_published_image_is_on_the_host(adapted: Prepared) -> None:
     """The repository is copied out as the image has it, without history, and without links to elsewhere."""
-    assert (adapted.tree / "package/module.py").read_text() == "value = 1\n"
-    assert sorted(path.name for path in adapted.tree.iterdir()) == ["inside", "package"]
+    assert (adapted.tree / "shortcut/module.py").read_text() == "value = 1\n"
+    names = sorted(path.name for path in adapted.tree.iterdir())
+    assert names == ["hello.py", "old", "package", "shortcut"]
 
 
 def test_an_adapted_image_is_kept(pulling: Docker, adapted: Prepared, tree: Path) -> None:
@@ -157,64 +168,62 @@ def test_an_image_that_is_nowhere_is_a_source_error(pulling: Docker, tree: Path)
     assert "--environments built" in caught.value.remedy
 
 
-def test_a_built_environment_is_kept(containers: Docker, prepared: Prepared, tree: Path) -> None:
+def test_a_built_environment_is_kept(box: Docker, prepared: Prepared, tree: Path) -> None:
     """The second preparation takes the layers that are there."""
-    again = containers.prepare(BARE, tree, "tests", "")
+    again = box.prepare(BARE, tree, "tests", "")
     assert (again.handle, again.build_s) == (prepared.handle, 0.0)
 
 
-def test_tasks_share_layers(containers: Docker, prepared: Prepared, tree: Path) -> None:
+def test_tasks_share_layers(box: Docker, prepared: Prepared, tree: Path) -> None:
     """Two repositories with the same environment differ in their last layer only."""
-    other = containers.prepare(BARE, tree, "tests-of-another", "")
-    api = containers.engine.client.api
+    other = box.prepare(BARE, tree, "tests-of-another", "")
+    api = box.engine.client.api
     one, two = (api.inspect_image(each.handle)["RootFS"]["Layers"] for each in (prepared, other))
-    containers.engine.client.images.remove(other.handle)
+    box.engine.client.images.remove(other.handle)
     assert one[:-2] == two[:-2]
     assert other.handle != prepared.handle
 
 
-def test_a_layer_is_built_once(containers: Docker, prepared: Prepared, tmp_path: Path) -> None:
+def test_a_layer_is_built_once(box: Docker, prepared: Prepared, tmp_path: Path) -> None:
     """Of many that want a layer at once, one builds it."""
     (tmp_path / "file").write_text("content")
     layer = Layer("shared", os.urandom(8).hex(), (Part(tmp_path, "/opt/shared"),))
     with ThreadPoolExecutor(4) as pool:
-        results = list(
-            pool.map(lambda _: images.build(containers.engine, prepared.handle, [layer]), range(4))
-        )
-    containers.engine.client.images.remove(results[0][0])
+        results = list(pool.map(lambda _: images.build(box.engine, prepared.handle, [layer]), range(4)))
+    box.engine.client.images.remove(results[0][0])
     assert sorted(built for _, built in results) == [False, False, False, True]
 
 
-def test_a_failed_layer_names_its_log(containers: Docker, prepared: Prepared) -> None:
+def test_a_failed_layer_names_its_log(box: Docker, prepared: Prepared) -> None:
     """What went wrong stands in the log named, and no image is left under the name."""
     layer = Layer("broken", os.urandom(8).hex(), lines=("RUN echo some words; exit 3",))
     with pytest.raises(BuildError) as caught:
-        images.build(containers.engine, prepared.handle, [layer])
+        images.build(box.engine, prepared.handle, [layer])
     log = Path(caught.value.remedy.removeprefix("Its log: "))
     assert "some words" in log.read_text()
-    assert not images.present(containers.engine, layer.tag(prepared.handle))
+    assert not images.present(box.engine, layer.tag(prepared.handle))
 
 
-def test_files_keep_their_times(containers: Docker, prepared: Prepared) -> None:
+def test_files_keep_their_times(box: Docker, prepared: Prepared) -> None:
     """Cached bytecode in a layer counts as fresh, because its source has the time it had on the host."""
-    execution = containers.run(prepared, Job(("stat", "-c", "%Y", "package/module.py")))
+    execution = box.run(prepared, Job(("stat", "-c", "%Y", "package/module.py")))
     assert int(execution.output) == int((prepared.tree / "package/module.py").stat().st_mtime)
 
 
-def test_a_base_image_can_be_named(containers: Docker, small_base: str, registry: str) -> None:
+def test_a_base_image_can_be_named(box: Docker, small_base: str, registry: str) -> None:
     """An image of any registry serves as base, pulled if it is not there."""
     name = f"{registry}/bases/debian:1"
-    push(containers, small_base, name)
-    named = base.base_image(containers.engine, name)
+    push(box, small_base, name)
+    named = base.base_image(box.engine, name)
     one, two = (
-        containers.engine.client.images.get(image).attrs["RootFS"]["Layers"] for image in (small_base, named)
+        box.engine.client.images.get(image).attrs["RootFS"]["Layers"] for image in (small_base, named)
     )
     for image in (named, name):
-        containers.engine.client.images.remove(image)
+        box.engine.client.images.remove(image)
     assert one == two[: len(one)]
 
 
-def test_system_packages_come_from_the_machine(containers: Docker) -> None:
+def test_system_packages_come_from_the_machine(box: Docker) -> None:
     """With the machine's own base image, a package the machine lacks is named."""
     with pytest.raises(SourceError, match="no-such-package"):
-        base.base_image(containers.engine, "host", ["no-such-package"])
+        base.base_image(box.engine, "host", ["no-such-package"])
