@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = Callable[[BaseHTTPRequestHandler], None]
+Reply = Callable[[Any], None]
+"""Given the handler of the request, whose body it finds under `asked`."""
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 
@@ -98,9 +99,9 @@ def rude_server(*replies: Reply | str) -> Iterator[Rude]:
             pass
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with rude.lock:
-                rude.asked.append(json.loads(body))
+                rude.asked.append(self.asked)
                 rude.headers.append({name.lower(): value for name, value in self.headers.items()})
                 rude.under_way += 1
                 rude.most_under_way = max(rude.most_under_way, rude.under_way)
