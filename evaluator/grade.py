@@ -49,6 +49,7 @@ def grade(
         allow_empty: runs the tests on the unpatched code for an empty patch, which is otherwise refused.
 
     Faults of the host never become a score: the run is tried `TRIES` times, then the verdict is INFRA_ERROR.
+    Nor do broken environments: where the runner did not even begin, it has to on the unpatched code.
 
     Raises:
         InputError: this task cannot be graded here at all; `unsupported` tells beforehand.
@@ -124,7 +125,16 @@ def _try(setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty
         changes = apply_patch(
             parse_patch(patch), setup.prepared.tree, lambda job: sandbox.run(setup.prepared, job)
         )
-    return run_tests(setup, changes, sandbox, limits)
+    trial = run_tests(setup, changes, sandbox, limits)
+    if not _began(trial):
+        control = run_tests(setup, Changes({}), sandbox, limits)
+        if not _began(control):
+            raise TaskFault("environment", control.execution.output.decode(errors="replace").strip()[-200:])
+    return trial
+
+
+def _began(trial: Trial) -> bool:
+    return trial.evidence.session.start is not None or bool(trial.evidence.hits)
 
 
 class _Sheet:

@@ -29,5 +29,6 @@ EXPLANATIONS = {
     "build": "The task's environment did not build; nothing is known about the patch.",
     "source": "The task's repository could not be had; nothing is known about the patch.",
     "quarantined": "No run of this task says anything about a patch.",
+    "environment": "The test runner does not begin even on the unpatched code: the environment is broken.",
     "test_patch": "The task's own test patch does not apply, so no run says anything about a patch.",
 }

@@ -28,7 +28,7 @@ class Repositories(Protocol):
 
 
 class TaskFault(Exception):  # noqa: N818 - a property of the task, not a mistake of the program
-    """No patch can be graded on this task. `code` is one of `EXPLANATIONS`."""
+    """No run of this task says anything about a patch. `code` is one of `EXPLANATIONS`."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")

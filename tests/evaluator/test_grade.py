@@ -277,6 +277,14 @@ def test_tasks_that_cannot_be_judged_are_not_scored(workshop: Workshop) -> None:
     assert judged(workshop, toy.GOLD, broken).reason == "test_patch"
 
 
+def test_a_broken_environment_is_not_the_patchs_fault(workshop: Workshop) -> None:
+    """Where the runner cannot begin on the unpatched code either, the patch is not to blame."""
+    bare = toy.task(environment=Environment(python=toy.ENVIRONMENT.python))
+    record = judged(workshop, toy.GOLD, bare)
+    assert (record.verdict, record.reason) == (Verdict.TASK_QUARANTINED, "environment")
+    assert "pytest" in record.explanation
+
+
 def test_ids_that_name_no_file_are_left_aside(workshop: Workshop) -> None:
     """A log parser's misreading (`[100%]`) is no test a patch could pass."""
     task = toy.task(PASS_TO_PASS=[*toy.TASK.pass_to_pass, "[100%]", "inner.py::test_x"])
