@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from sandbox import base, images, published
+from sandbox import base, images, in_image, published
+from sandbox.bubblewrap import Bubblewrap
 from sandbox.bwrap import VARIABLES
 from sandbox.container import Run, create
 from sandbox.engine import ANSWER_S, Engine, engine_faults
@@ -98,11 +99,32 @@ class Docker:
         return image, built, published.repository_of(self.engine, image)
 
     def _stack(self, environment: Environment, tree: Path, key: str, version: str) -> tuple[str, bool, Path]:
-        made = not self._trees.place(environment, key, version).exists()
+        place = self._trees.place(environment, key, version)
+        if not (place.exists() or self._bubblewrap_works):
+            return self._build_in_image(environment, tree, key, version)
+        made = not place.exists()
         directories = load(self._trees.build(environment, tree, key, version))
         parent = self._base(environment.system_packages)
         image, built = images.build(self.engine, parent, layers(directories))
         return image, made or built, directories.layers.tree
+
+    def _build_in_image(
+        self, environment: Environment, tree: Path, key: str, version: str
+    ) -> tuple[str, bool, Path]:
+        parent = self._base(environment.system_packages)
+        steps = in_image.layers(
+            environment, tree, key, version, cache=self.engine.cache, pythons=self._trees.pythons
+        )
+        image, built = images.build(self.engine, parent, steps)
+        return image, built, published.repository_of(self.engine, image)
+
+    @cached_property
+    def _bubblewrap_works(self) -> bool:
+        try:
+            Bubblewrap(self.engine.cache, self._trees.pythons).probe()
+        except SandboxUnavailable:
+            return False
+        return True
 
     def _try_smallest(self) -> int:
         try:

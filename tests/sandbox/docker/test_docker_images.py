@@ -184,6 +184,21 @@ def test_tasks_share_layers(box: Docker, prepared: Prepared, tree: Path) -> None
     assert other.handle != prepared.handle
 
 
+def test_environments_are_built_where_bubblewrap_is_not(box: Docker, tree: Path) -> None:
+    """On a machine with Docker alone the same scripts build the environment in the image."""
+    backend = Docker(box.engine.cache, [Path(sys.executable)], base_image="host")
+    vars(backend)["_bubblewrap_works"] = False
+    prepared = backend.prepare(BARE, tree, "tests-in-image", "")
+    execution = backend.run(
+        prepared, Job(("sh", "-c", "which python; python hello.py; touch here /opt/env/there"))
+    )
+    box.engine.client.images.remove(prepared.handle)
+    lines = execution.output.splitlines()
+    assert lines[:2] == [b"/opt/env/bin/python", b"hello"]
+    assert len(lines) == 3 and b"/opt/env/there" in lines[2]
+    assert (prepared.tree / "package/module.py").read_text() == "value = 1\n"
+
+
 def test_a_layer_is_built_once(box: Docker, prepared: Prepared, tmp_path: Path) -> None:
     """Of many that want a layer at once, one builds it."""
     (tmp_path / "file").write_text("content")
