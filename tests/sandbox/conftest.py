@@ -10,6 +10,7 @@ from sandbox_sights import BARE, make_tree
 
 from sandbox.choose import make
 from sandbox.job import Execution, Job, Limits, Prepared, Sandbox
+from tasks.cache import cache_root
 from tasks.errors import SandboxUnavailable
 
 USUAL = Limits(wall_s=60)
@@ -34,12 +35,23 @@ def open_place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def make_box(open_place: Path) -> Callable[[str], Sandbox]:
+def cache(open_place: Path) -> Path:
+    """A cache of its own, but for the interpreters: their copies take long to make and never change."""
+    pythons = cache_root() / "pythons"
+    pythons.mkdir(parents=True, exist_ok=True)
+    cache = open_place / "cache"
+    cache.mkdir()
+    (cache / "pythons").symlink_to(pythons)
+    return cache
+
+
+@pytest.fixture(scope="session")
+def make_box(cache: Path) -> Callable[[str], Sandbox]:
     """The backend of a name; skips, saying why, where it does not work."""
 
     def make_it(name: str) -> Sandbox:
         own = {"base_image": "host"} if name == "docker" else {}
-        box = make(name, {"cache": open_place / "cache", "pythons": [Path(sys.executable)], **own})
+        box = make(name, {"cache": cache, "pythons": [Path(sys.executable)], **own})
         try:
             box.probe()
         except SandboxUnavailable as reason:

@@ -104,11 +104,11 @@ PROJECT = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.6", "3.8", "3.11", "3.13"])
-def test_a_project_is_installed_in_place_on_every_python(version, open_place):
+def test_a_project_is_installed_in_place_on_every_python(version, cache, open_place):
     """From packages of the index to a fixed test: the patch counts without another install."""
     if not list(programs(tuple(map(int, version.split("."))), [])):
         pytest.skip(f"no CPython {version} on this machine")
-    box = Bubblewrap(cache=open_place / "cache")
+    box = Bubblewrap(cache=cache)
     tree = make_tree(open_place / "tiny", PROJECT)
     environment = Environment(python=version, packages=("pytest<8.4",), frozen=False)
     prepared = box.prepare(environment, tree, key="tiny", version="")
