@@ -40,8 +40,9 @@ def cache(open_place: Path) -> Path:
     pythons = cache_root() / "pythons"
     pythons.mkdir(parents=True, exist_ok=True)
     cache = open_place / "cache"
-    cache.mkdir()
-    (cache / "pythons").symlink_to(pythons)
+    cache.mkdir(exist_ok=True)
+    if not (cache / "pythons").exists():
+        (cache / "pythons").symlink_to(pythons)
     return cache
 
 
