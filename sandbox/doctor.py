@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,28 +36,28 @@ def examine(cache: Path | None = None) -> tuple[Check, ...]:
     """One check for each thing Assay needs. Leaves nothing behind but the small tools it tried."""
     cache = cache or cache_root()
     return (
-        _git(),
-        _uv(),
-        _interpreters(),
-        _cache(cache),
-        _disk("disk", _existing(cache), "Free some, or set ASSAY_CACHE to a directory on another disk."),
-        _memory(),
-        _sandbox(lambda: Bubblewrap(cache)),
-        _sandbox(lambda: Docker(cache)),
-        *_docker_disk(cache),
+        check_git(),
+        check_uv(),
+        check_interpreters(),
+        check_cache(cache),
+        check_disk("disk", _existing(cache), "Free some, or set ASSAY_CACHE to a directory on another disk."),
+        check_memory(),
+        check_sandbox(Bubblewrap(cache)),
+        check_sandbox(Docker(cache)),
+        *check_disk_of_docker(cache),
     )
 
 
-def _git() -> Check:
-    return _program("git", "Install git (apt-get install git, brew install git).", shutil.which("git"))
+def check_git() -> Check:
+    return check_program("git", "Install git (apt-get install git, brew install git).", shutil.which("git"))
 
 
-def _uv() -> Check:
+def check_uv() -> Check:
     uv = Path(sysconfig.get_path("scripts"), "uv")
-    return _program("uv", "Install Assay again: uv comes with it.", str(uv) if uv.exists() else None)
+    return check_program("uv", "Install Assay again: uv comes with it.", str(uv) if uv.exists() else None)
 
 
-def _program(name: str, remedy: str, path: str | None) -> Check:
+def check_program(name: str, remedy: str, path: str | None) -> Check:
     if path is None:
         return Check(name, False, "not found", remedy)
     answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
@@ -67,7 +66,7 @@ def _program(name: str, remedy: str, path: str | None) -> Check:
     return Check(name, True, f"{answer.stdout.strip()} at {path}")
 
 
-def _interpreters() -> Check:
+def check_interpreters() -> Check:
     found = [version for version in VERSIONS if any(map(describe, programs(parse(version), explicit=())))]
     absent = [version for version in VERSIONS if version not in found]
     detail = f"found {', '.join(found) or 'none'}" + (f"; not found {', '.join(absent)}" if absent else "")
@@ -78,7 +77,7 @@ def _interpreters() -> Check:
     )
 
 
-def _cache(cache: Path) -> Check:
+def check_cache(cache: Path) -> Check:
     remedy = "Set ASSAY_CACHE to a directory you can write to, on a local disk."
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -91,12 +90,12 @@ def _cache(cache: Path) -> Check:
     return Check("cache", True, str(cache))
 
 
-def _disk(name: str, directory: Path, remedy: str) -> Check:
+def check_disk(name: str, directory: Path, remedy: str) -> Check:
     free = shutil.disk_usage(directory).free >> 30
     return Check(name, free >= DISK_GB, f"{free} GB free at {directory}", remedy if free < DISK_GB else "")
 
 
-def _memory() -> Check:
+def check_memory() -> Check:
     needed = Limits().memory_mb >> 10
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     if total >= needed:
@@ -105,8 +104,7 @@ def _memory() -> Check:
     return Check("memory", False, f"{total} GB, while one execution may use {needed}", remedy)
 
 
-def _sandbox(make: Callable[[], Sandbox]) -> Check:
-    sandbox = make()
+def check_sandbox(sandbox: Sandbox) -> Check:
     try:
         sandbox.probe()
     except SandboxUnavailable as error:
@@ -114,7 +112,7 @@ def _sandbox(make: Callable[[], Sandbox]) -> Check:
     return Check(sandbox.name, True, "runs programs in isolation")
 
 
-def _docker_disk(cache: Path) -> tuple[Check, ...]:
+def check_disk_of_docker(cache: Path) -> tuple[Check, ...]:
     """Nothing to say of an engine that does not answer, or that keeps its images on another machine."""
     try:
         root = Path(str(Docker(cache).engine.client.info()["DockerRootDir"]))
@@ -122,7 +120,7 @@ def _docker_disk(cache: Path) -> tuple[Check, ...]:
         return ()
     if not root.is_dir():
         return ()
-    return (_disk("disk of docker", root, "Free some: docker system prune, assay cache."),)
+    return (check_disk("disk of docker", root, "Free some: docker system prune, assay cache."),)
 
 
 def _existing(path: Path) -> Path:
