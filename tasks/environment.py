@@ -30,7 +30,8 @@ class Environment(BaseModel):
     test_command: str = "pytest -rA"
     runner: RunnerName = "pytest"
     log_parser: str = "pytest"
-    """Spelling of the dataset's test ids: a name of the official parsers, without `parse_log_`."""
+    """Spelling of the dataset's test ids: `nodeid` (pytest's own, exactly), or a name of the official parsers
+    without `parse_log_`."""
     image: str | None = None
     """A published image to use instead of building one."""
 

@@ -1,5 +1,6 @@
 """`assay tasks`: what can be solved."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -8,8 +9,12 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import emit, err, out
+from evaluator.miner import sandboxed
 from results.text import plain
-from tasks import starter
+from sandbox.choose import choose
+from tasks import bug, starter
+from tasks import mine as mining
+from tasks.cache import cache_root
 from tasks.facts import quarantine_of, test_files
 from tasks.load import load
 from tasks.printable import printable
@@ -17,7 +22,7 @@ from tasks.select import select
 from tasks.task import Task
 
 app = typer.Typer(
-    help="Bug instances: list them, look at one, prepare the starter set.", rich_markup_mode=None
+    help="Bug instances: list them, look at one, prepare the starter set or extend it.", rich_markup_mode=None
 )
 
 
@@ -97,8 +102,39 @@ def show(
 @app.command()
 def prepare() -> None:
     """Prepare the starter set: downloads its releases once, checks them by hash, keeps them in the cache."""
+    starter.prepare(starter.bugs(), lambda name, done, owed: err().print(Text(f"{done + 1}/{owed} {name}")))
     tasks = starter.load()
     out().print(Text(f"{len(tasks)} tasks ready, digest {tasks.digest[:12]}"))
+
+
+@app.command()
+def mine(
+    package: Annotated[str, typer.Argument(help="Name on the package index.")],
+    base: Annotated[str, typer.Argument(help="Release with the bug.")],
+    fixed: Annotated[str, typer.Argument(help="The next release, whose tests show the bug.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File for the facts.")],
+    python: Annotated[str, typer.Option(help="Version to run its tests with.")] = "3.11",
+    requirement: Annotated[
+        list[str], typer.Option("--with", help="Something its tests need besides; repeatable.")
+    ] = [],  # noqa: B006 - typer wants a list
+    repeats: Annotated[int, typer.Option(min=1, help="How often each test must show the same outcome.")] = 5,
+    sandbox: flags.Sandbox = "auto",
+) -> None:
+    """Find the facts of one more starter bug: runs the tests before and after the fix, in a sandbox.
+
+    \b
+    assay tasks mine pathspec 0.12.0 0.12.1 -o tasks/data/starter/pathspec-0.12.1.json
+    """
+    run_tests = sandboxed(choose(sandbox))
+    found = mining.mine(
+        package, base, fixed, cache_root() / "sdists", run_tests,
+        python=python, extra=tuple(requirement), repeats=repeats,
+    )  # fmt: skip
+    output.write_text(bug.dump(found.bug), "utf-8")
+    turned, kept = (len(bug.ids(tests)) for tests in (found.bug.fail_to_pass, found.bug.pass_to_pass))
+    out().print(Text(f"{turned} tests turn green, {kept} stay green, {len(found.dropped)} dropped:"))
+    for test, reason in found.dropped.items():
+        out().print(Text(printable(f"{reason}: {test}")))
 
 
 def _row(task: Task) -> dict[str, Any]:
