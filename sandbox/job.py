@@ -35,7 +35,7 @@ class File:
 
 @dataclass(frozen=True)
 class Job:
-    """One command in a fresh copy. Paths are relative to the repository root, already checked to stay inside."""
+    """One command in a fresh copy. Paths are relative to the repository root and checked to stay inside."""
 
     command: tuple[str, ...]
     files: Mapping[str, File] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Timings:
-    """Seconds. `start` is from the request to the command's first instruction, `stop` from its end to a clean host."""
+    """Seconds: `start` until the command begins, `stop` from its end to a clean host."""
 
     start: float
     run: float
@@ -58,7 +58,7 @@ class Timings:
 
 @dataclass(frozen=True)
 class Execution:
-    """What the host observed of one job. Nothing here was decided inside the sandbox except the bytes themselves."""
+    """What the host observed of one job. Of the sandbox's own making are only the bytes."""
 
     exit_status: int | None
     """As a shell reports it (128 + signal number when killed by one); None when a limit ended the run."""
@@ -106,7 +106,7 @@ class Sandbox(Protocol):
             environment: what to build.
             tree: the repository at its base commit, without `.git`; copied, not changed.
             key: names the content of `tree` (repository and commit).
-            version: what `git describe` says of the commit, for projects that derive their version from it; may be "".
+            version: of the commit by `git describe`, for projects that take theirs from it; may be "".
 
         Raises:
             BuildError: naming the log file.

@@ -7,7 +7,7 @@
     ├── SourceError                 3   a repository, package or dataset cannot be had from here
     ├── BuildError                  4   an environment did not build; names its log file
     ├── SandboxUnavailable          5   no isolation of the kind asked for works on this machine
-    ├── InfraError                  5   one execution was lost to the host, not to the patch: retried, never scored
+    ├── InfraError                  5   one execution was lost to the host: retried, never scored
     ├── EndpointError               6   the model endpoint
     │   ├── EndpointRefused             wrong key, unknown model: no request of this run can succeed
     │   └── EndpointUnavailable         still failing after every retry
@@ -70,11 +70,11 @@ class EndpointError(AssayError):
     exit_code = 6
 
 
-class EndpointRefused(EndpointError):
+class EndpointRefused(EndpointError):  # noqa: N818
     pass
 
 
-class EndpointUnavailable(EndpointError):
+class EndpointUnavailable(EndpointError):  # noqa: N818
     pass
 
 
