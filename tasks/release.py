@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
 from tasks.errors import SourceError
@@ -53,22 +53,31 @@ class Fix:
 
 
 def unpack(archive: Path, into: Path) -> Path:
-    """Extracts a source distribution, but for any `.git`, and returns its one top directory. Runs nothing.
+    """Extracts the regular files of a source distribution, but for any `.git`, and runs nothing of it.
+
+    Returns its one top directory.
 
     Raises:
         SourceError: not such an archive, too large, or a path in it leads outside.
     """
     try:
         with tarfile.open(archive, "r:gz") as tar:
-            members: list[tarfile.TarInfo] = []
-            size = 0
+            count = size = 0
             for member in tar:
-                size += member.size
-                if len(members) > LARGEST_TREE_FILES or size > LARGEST_TREE_BYTES:
+                count, size = count + 1, size + member.size
+                if count > LARGEST_TREE_FILES or size > LARGEST_TREE_BYTES:
                     raise SourceError(f"{archive.name} unpacks to more than a source distribution should.")
-                if ".git" not in member.name.lower().split("/"):
-                    members.append(member)
-            tar.extractall(into, members, filter="data")
+                path = PurePosixPath(member.name)
+                if path.is_absolute() or ".." in path.parts:
+                    raise SourceError(
+                        f"{archive.name} holds a path that leads outside: {printable(member.name)}"
+                    )
+                content = tar.extractfile(member) if member.isfile() else None
+                if content and ".git" not in member.name.lower().split("/"):
+                    target = into / path
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(content.read())
+                    target.chmod(0o755 if member.mode & stat.S_IXUSR else 0o644)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise SourceError(f"{archive.name} is not a source distribution: {error}") from error
     match list(into.iterdir()):
@@ -128,9 +137,7 @@ def _commit(git: "Git", tree: Path, branch: str) -> str:
     with tempfile.TemporaryFile() as stream:
         stream.write(b"commit refs/heads/%s\ncommitter %s\ndata 0\n" % (branch.encode(), _COMMITTER))
         for path in sorted(tree.rglob("*")):
-            if path.is_symlink():
-                _write(stream, b"120000", path.relative_to(tree), os.fsencode(path.readlink()))
-            elif path.is_file():
+            if path.is_file():
                 mode = b"100755" if path.stat().st_mode & stat.S_IXUSR else b"100644"
                 _write(stream, mode, path.relative_to(tree), path.read_bytes())
         stream.seek(0)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -229,6 +230,21 @@ def test_an_archive_that_leads_outside_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         release.unpack(hostile, tmp_path / "deep" / "er")
     assert not list(tmp_path.rglob("escaped"))
+
+
+def test_no_link_of_an_archive_is_followed(tmp_path: Path) -> None:
+    """A link to another place, and a file below it, lead nowhere: the file stays in the archive's directory."""
+    packed, outside, into = tmp_path / "packed.tar.gz", tmp_path / "outside", tmp_path / "into"
+    outside.mkdir()
+    into.mkdir()
+    with tarfile.open(packed, "w:gz") as tar:
+        link = tarfile.TarInfo("spoon-1.0/link")
+        link.type, link.linkname = tarfile.SYMTYPE, str(outside)
+        tar.addfile(link)
+        tar.addfile(tarfile.TarInfo("spoon-1.0/link/a.py"))
+    top = release.unpack(packed, into)
+    assert [path.relative_to(top) for path in top.rglob("*") if path.is_file()] == [Path("link/a.py")]
+    assert not list(outside.iterdir())
 
 
 def test_git_metadata_in_an_archive_is_left_out(tmp_path: Path) -> None:
