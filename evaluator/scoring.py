@@ -37,6 +37,7 @@ class Plan:
     taskset: TaskSet
     solver: solvers.Solver
     sandbox: Sandbox
+    repositories: Mirrors
 
     @property
     def concurrency(self) -> int:
@@ -53,6 +54,7 @@ def plan(options: Options) -> Plan:
         SandboxUnavailable: nothing isolates here, with the remedy.
     """
     solver = solvers.make(options.solver, options.solver_options)
+    repositories = Mirrors(url_template=options.repo_url)
     taskset = select(
         load(options.dataset, split=options.split, skip_invalid=options.skip_invalid),
         instances=options.instances,
@@ -84,7 +86,7 @@ def plan(options: Options) -> Plan:
         grader_version=GRADER_VERSION,
         assay_version=version("assay"),
     )
-    return Plan(options, config, taskset, solver, sandbox)
+    return Plan(options, config, taskset, solver, sandbox, repositories)
 
 
 def owes_nothing(store: Store, run: Run) -> bool:
@@ -96,23 +98,17 @@ def owes_nothing(store: Store, run: Run) -> bool:
     return True
 
 
-def begin(store: Store, options: Options) -> tuple[Run, Plan]:
-    """Checks `options` and records a new run of them."""
-    planned = plan(options)
-    return store.create_run(planned.config, options.name), planned
-
-
-def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
-    """The run to resume, with a plan equal to the one it began with.
+def again(run: Run, options: Options) -> Plan:
+    """A plan to go on with `run`, equal to the one it began with.
 
     Args:
         options: only what changes no number is taken from it: slots, and of the solver's options the
             `SESSION_OPTIONS`.
 
     Raises:
-        InputError: no such run, or the tasks or the program are no longer those it began with.
+        InputError: the tasks or the program are no longer those it began with.
+        DatasetError, SourceError, SandboxUnavailable: as `plan`.
     """
-    run = store.run(reference)
     config = run.config
     same = options.model_copy(
         update={
@@ -137,7 +133,7 @@ def again(store: Store, reference: str, options: Options) -> tuple[Run, Plan]:
             f"run {run.id} cannot go on: {', '.join(changed)} changed since it began",
             "Put back what changed, or start a new run: attempts judged differently do not mix.",
         )
-    return run, planned
+    return planned
 
 
 async def work(store: Store, run: Run, plan: Plan, watch: Watch, on_stop: OnStop) -> Owed:
@@ -155,9 +151,7 @@ async def work(store: Store, run: Run, plan: Plan, watch: Watch, on_stop: OnStop
         tasks = {task.instance_id: task for task in plan.taskset}
         works = [Work(tasks[name], sample) for name, sample in due.solve]
         works += [Work(tasks[name], sample, solved=True) for name, sample in due.grade]
-        workshop = Workshop(
-            plan.sandbox, Mirrors(url_template=plan.config.repo_url), plan.config.environments
-        )
+        workshop = Workshop(plan.sandbox, plan.repositories, plan.config.environments)
         bench = Bench(workshop, plan.options.limits, allow_empty=plan.config.solver == "noop")
         with watch(store.ledger(run)) as watcher:
             pipeline = Pipeline(

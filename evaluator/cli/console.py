@@ -2,22 +2,29 @@
 
 import json
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
 from results.text import plain
 
+UNBROKEN = 10_000
+"""Columns of what is no terminal: programs read lines, and a broken one is two."""
+
 
 def out() -> Console:
     """Results, on standard output."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return _console(sys.stdout)
 
 
 def err() -> Console:
     """Progress and complaints, on standard error."""
-    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    return _console(sys.stderr)
+
+
+def _console(stream: TextIO) -> Console:
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else UNBROKEN)
 
 
 def complain(message: str, remedy: str = "") -> None:
@@ -26,6 +33,14 @@ def complain(message: str, remedy: str = "") -> None:
     console.print(Text("error: ", "bold red") + Text(plain(message)))
     if remedy:
         console.print(Text(plain(remedy)))
+
+
+def write(content: bytes) -> None:
+    """Prints foreign bytes: as they are into files and pipes, harmless on a terminal."""
+    if sys.stdout.isatty():
+        content = plain(content.decode(errors="replace")).encode()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
 
 
 def emit(value: Any) -> None:

@@ -12,6 +12,9 @@ def doctor(as_json: flags.Json = False) -> None:
     """Check what Assay needs, by really trying it, and give the remedy for what does not work.
 
     Exits with 5 when no sandbox works here, else with 0.
+
+    \b
+    assay doctor
     """
     from sandbox.doctor import examine  # brings the Docker client, which takes its time
 

@@ -1,12 +1,13 @@
 """`assay run`: score a model."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import typer
 
 from evaluator.cli import flags
-from evaluator.cli.session import perform
+from evaluator.cli.session import resume as go_on
+from evaluator.cli.session import score
 from evaluator.options import CONCURRENCY, CORES, REPO_URL, Options
 from sandbox.job import Limits
 from tasks.errors import InputError
@@ -18,19 +19,22 @@ SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "rpm", "as_json"}
 def run(
     context: typer.Context,
     model: Annotated[
-        str | None, typer.Option("-m", "--model", help="Model as the endpoint names it.")
+        str | None, typer.Option("-m", "--model", metavar="NAME", help="Model, as the endpoint names it.")
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="OpenAI-compatible endpoint (default: OPENAI_BASE_URL).")
+        str | None,
+        typer.Option(metavar="URL", help="OpenAI-compatible endpoint (default: OPENAI_BASE_URL)."),
     ] = None,
     solver: Annotated[
-        str | None,
+        Literal["oneshot", "gold", "noop", "replay"] | None,
         typer.Option(
-            help="oneshot (a model, one request), gold (reference fixes), noop, replay (--predictions)."
+            help="oneshot: a model, one request (the default). gold: the reference fixes. noop: no change. "
+            "replay: --predictions."
         ),
     ] = None,
     predictions: Annotated[
-        Path | None, typer.Option("-p", "--predictions", help="preds.json or .jsonl for replay.")
+        Path | None,
+        typer.Option("-p", "--predictions", metavar="FILE", help="preds.json or .jsonl for replay."),
     ] = None,
     dataset: flags.Dataset = "starter",
     split: flags.Split = "test",
@@ -38,26 +42,54 @@ def run(
     filter: flags.Filter = None,
     limit: flags.Limit = None,
     skip_invalid: flags.SkipInvalid = False,
-    samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="Attempts per task.")] = 1,
+    samples: flags.Samples = 1,
     context_kind: Annotated[
-        str,
-        typer.Option("--context", help="Files shown: bm25 (ranked), or oracle (those the fix touches)."),
-    ] = "bm25",
-    context_tokens: Annotated[int, typer.Option(min=100, help="Token budget of the files shown.")] = 16_000,
-    temperature: Annotated[float | None, typer.Option(min=0)] = None,
-    top_p: Annotated[float | None, typer.Option(min=0, max=1)] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of sample 0; sample k gets seed + k.")] = None,
-    request_timeout: Annotated[float, typer.Option(min=1, help="Seconds one request may take.")] = 600,
-    concurrency: Annotated[
-        int | None, typer.Option(min=1, help=f"Requests at once (default: {CONCURRENCY}).")
+        Literal["bm25", "oracle"] | None,
+        typer.Option(
+            "--context",
+            help="Files shown to the model. bm25: those that rank best for the issue (the default). oracle: "
+            "those the reference fix changes, which no user knows.",
+        ),
     ] = None,
-    rpm: Annotated[float | None, typer.Option(min=0.1, help="Requests a minute, at most.")] = None,
-    price_in: Annotated[str | None, typer.Option(help="Dollars per million input tokens.")] = None,
-    price_out: Annotated[str | None, typer.Option(help="Dollars per million output tokens.")] = None,
-    price_cached: Annotated[str | None, typer.Option(help="Dollars per million cached input tokens.")] = None,
-    gpu_price: Annotated[str | None, typer.Option(help="Dollars per GPU hour, self-hosted.")] = None,
-    gpus: Annotated[int | None, typer.Option(min=1, help="GPUs the checkpoint is served on.")] = None,
+    context_tokens: Annotated[
+        int | None, typer.Option(min=100, metavar="N", help="Token budget of those files (default: 16000).")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, metavar="T", help="Default: the endpoint's.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(min=0, max=1, metavar="P", help="Default: the endpoint's.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Longest answer (default: the endpoint's).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Sample k is asked with seed N + k (default: 0).")
+    ] = None,
+    request_timeout: Annotated[
+        float | None, typer.Option(min=1, metavar="SECONDS", help="What one request may take (default: 600).")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help=f"Requests at once (default: {CONCURRENCY}).")
+    ] = None,
+    rpm: Annotated[
+        float | None, typer.Option(min=0.1, metavar="N", help="Requests a minute, at most.")
+    ] = None,
+    price_in: Annotated[
+        str | None, typer.Option(metavar="USD", help="Dollars per million input tokens.")
+    ] = None,
+    price_out: Annotated[
+        str | None, typer.Option(metavar="USD", help="Dollars per million output tokens.")
+    ] = None,
+    price_cached: Annotated[
+        str | None, typer.Option(metavar="USD", help="Dollars per million cached input tokens.")
+    ] = None,
+    gpu_price: Annotated[
+        str | None, typer.Option(metavar="USD", help="Dollars per hour and GPU of your own.")
+    ] = None,
+    gpus: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="GPUs the model is served on (default: 1).")
+    ] = None,
     sandbox: flags.Sandbox = "auto",
     environments: flags.Environments = "auto",
     repo_url: flags.RepoUrl = REPO_URL,
@@ -68,10 +100,10 @@ def run(
     memory: flags.Memory = 4096,
     workers: flags.Workers = None,
     output: flags.Output = flags.OUTPUT,
-    name: Annotated[str, typer.Option(help="Name of the run (default: the model).")] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of the run (default: the model).")] = "",
     resume: Annotated[
         str | None,
-        typer.Option(help="Go on with this run (id, name, or latest): only what it owes."),
+        typer.Option(metavar="RUN", help="Go on with this run (id, name or latest): only what it owes."),
     ] = None,
     as_json: flags.Json = False,
 ) -> None:
@@ -87,30 +119,28 @@ def run(
     if resume:
         _refuse_changes(context)
         session = Options(solver_options=_given(pace), output=output, slots=workers or CORES)
-        perform(session, resume=resume, as_json=as_json)
+        go_on(resume, session, as_json=as_json)
         return
-    solver = solver or ("replay" if predictions else "oneshot")
-    options: dict[str, dict[str, Any]] = {
-        "oneshot": {
-            "model": model,
-            "base_url": base_url,
-            "context": context_kind,
-            "context_tokens": context_tokens,
-            "temperature": temperature,
-            "top_p": top_p,
-            "max_tokens": max_tokens,
-            "seed": seed,
-            "timeout_s": request_timeout,
-            "price_in": price_in,
-            "price_out": price_out,
-            "price_cached": price_cached,
-            "gpu_hour": gpu_price,
-            "gpus": gpus,
-            **pace,
-        },
-        "replay": {"predictions": str(predictions.resolve()) if predictions else None},
+    asked = {
+        "predictions": str(predictions.resolve()) if predictions else None,
+        "model": model,
+        "base_url": base_url,
+        "context": context_kind,
+        "context_tokens": context_tokens,
+        "temperature": temperature,
+        "top_p": top_p,
+        "max_tokens": max_tokens,
+        "seed": seed,
+        "timeout_s": request_timeout,
+        "price_in": price_in,
+        "price_out": price_out,
+        "price_cached": price_cached,
+        "gpu_hour": gpu_price,
+        "gpus": gpus,
+        **pace,
     }
-    perform(
+    chosen = solver or ("replay" if predictions else "oneshot")
+    score(
         Options(
             dataset=dataset,
             split=split,
@@ -119,14 +149,14 @@ def run(
             limit=limit,
             skip_invalid=skip_invalid,
             samples=samples,
-            solver=solver,
-            solver_options=_given(options.get(solver, {})),
-            sandbox=cast(Literal["auto"], sandbox),
+            solver=chosen,
+            solver_options=_given(asked),
+            sandbox=sandbox,
             backend_options=backend_options(base_image, registry, namespace),
-            environments=cast(Literal["auto"], environments),
+            environments=environments,
             repo_url=repo_url,
             limits=Limits(wall_s=timeout, memory_mb=memory),
-            name=name or model or solver,
+            name=name or model or chosen,
             output=output,
             slots=workers or CORES,
         ),
@@ -144,14 +174,14 @@ def _given(flags: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse_changes(context: typer.Context) -> None:
     changed = [
-        name
-        for name in context.params
-        if (source := context.get_parameter_source(name))
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name not in SESSION_FLAGS
+        and (source := context.get_parameter_source(parameter.name or ""))
         and source.name == "COMMANDLINE"
-        and name not in SESSION_FLAGS
     ]
     if changed:
         raise InputError(
-            f"a resumed run keeps its settings; drop {', '.join(sorted(changed))}",
+            f"a resumed run keeps its settings; drop {', '.join(changed)}",
             "Only -o, -j, --concurrency, --rpm and --json may be given with --resume.",
         )

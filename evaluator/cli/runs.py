@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.cli import flags
-from evaluator.cli.console import emit, out
+from evaluator.cli.console import emit, out, write
+from evaluator.cli.noun import Noun, existing_store
 from results.export import write_attempts, write_logs, write_predictions, write_report
-from results.store import Store
 from results.summary import summarise
 from results.table import render, render_attempt
 from results.text import line
 
-app = typer.Typer(help="Runs: list them, look into one, export.", rich_markup_mode=None)
+app = typer.Typer(cls=Noun, help="Runs: list them, look into one, export.", rich_markup_mode=None)
 
 ENDINGS = {
     "predictions": "preds.jsonl",
@@ -29,19 +29,23 @@ RunArgument = Annotated[
 ]
 
 
-@app.callback(invoke_without_command=True)
-def bare(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        list_runs()
-
-
 @app.command("list")
 def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) -> None:
-    """List the runs of a store, oldest first."""
-    with Store.open(output) as store:
-        summaries = [summarise(store.ledger(run)) for run in store.runs()]
+    """List the runs, oldest first.
+
+    \b
+    assay runs
+    assay runs list -o elsewhere --json
+    """
+    summaries = []
+    if (output / "assay.db").exists():
+        with existing_store(output) as store:
+            summaries = [summarise(store.ledger(run)) for run in store.runs()]
     if as_json:
         emit([summary.model_dump(mode="json") for summary in summaries])
+        return
+    if not summaries:
+        out().print(Text(f"No runs are kept in {output}. `assay run` makes the first one."))
         return
     table = Table("run", "name", "tasks", "done", "resolve rate", "cost", "per fix", box=None)
     for summary in summaries:
@@ -76,7 +80,7 @@ def show(
     assay runs show latest -i jinja2-3.1.3 --log
     """
     console = out()
-    with Store.open(output) as store:
+    with existing_store(output) as store:
         found = store.run(run)
         if instance is None:
             summary = summarise(store.ledger(found))
@@ -92,9 +96,9 @@ def show(
                 | {"spent": record.spent.model_dump(), "output": record.output.decode(errors="replace")}
             )
         elif patch:
-            typer.echo(record.patch, nl=False)
+            write(record.patch.encode(errors="surrogatepass"))
         elif log:
-            typer.echo(record.output, nl=False)
+            write(record.output)
         else:
             asked = [r for r in store.requests(found.id) if (r.instance_id, r.sample) == (instance, sample)]
             console.print(render_attempt(record, asked))
@@ -118,6 +122,7 @@ def export(
     sample: Annotated[int, typer.Option(min=0, help="Which sample; attempts holds all.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     output: flags.Output = flags.OUTPUT,
+    as_json: flags.Json = False,
 ) -> None:
     """Write a run in a format other tools read.
 
@@ -125,7 +130,7 @@ def export(
     assay runs export latest -k predictions -f preds.jsonl
     assay runs export latest -k report -f report.json
     """
-    with Store.open(output) as store:
+    with existing_store(output) as store:
         found = store.run(run)
         target = file or Path(f"{found.id}.{ENDINGS[kind]}")
         if kind == "predictions":
@@ -136,4 +141,7 @@ def export(
             write_logs(store, found, target, sample, force=force)
         else:
             write_attempts(store, found, target, force=force)
-    out().print(Text(f"wrote {target}"))
+    if as_json:
+        emit({"run": found.id, "kind": kind, "file": str(target)})
+    else:
+        out().print(Text(f"wrote {target}"))

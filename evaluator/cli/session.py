@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from evaluator.cli.console import complain, emit, err, out
+from evaluator.cli.noun import existing_store
+from evaluator.cli.starter import prepare_starter
 from evaluator.options import Options
 from evaluator.progress import Progress
-from evaluator.scoring import Plan, again, begin, owes_nothing, work
+from evaluator.scoring import Plan, again, owes_nothing, plan, work
 from results.owed import Owed
 from results.record import Run
 from results.store import Store
@@ -29,29 +31,42 @@ CONTEXTS = {
 }
 
 
-def perform(options: Options, *, resume: str | None = None, as_json: bool = False) -> None:
-    """Begins or resumes a run, shows it happen, and prints what came of it."""
+def score(options: Options, *, command: str = "assay run", as_json: bool = False) -> None:
+    """Begins a run, shows it happen, and prints what came of it. `command` can go on with it."""
+    prepare_starter(options.dataset)
+    planned = plan(options)
     with Store.open(options.output) as store:
-        if resume and owes_nothing(store, started := store.run(resume)):
-            report(store, started, as_json)
-            return
-        started, plan = again(store, resume, options) if resume else begin(store, options)
-        console = err()
-        console.print(Text(_opening(started, plan)))
-        going_on = f"Go on with: assay run --resume {started.id} -o {shlex.quote(str(options.output))}"
-        try:
-            left, interrupted = asyncio.run(_work(store, started, plan, console, going_on))
-        except AssayError as error:
-            complain(error.message, error.remedy)
-            console.print(Text(f"Run {started.id} stopped. What it has is kept. {going_on}"))
-            raise typer.Exit(error.exit_code) from None
-        if interrupted:
-            console.print(Text(f"Run {started.id} was interrupted. What it has is kept. {going_on}"))
-            raise typer.Exit(INTERRUPTED)
-        report(store, started, as_json)
-        if left:
-            console.print(Text(f"{len(left)} attempts were lost to faults outside the patches. {going_on}"))
-            raise typer.Exit(InfraError.exit_code)
+        _perform(store, store.create_run(planned.config, options.name), planned, command, as_json)
+
+
+def resume(reference: str, options: Options, *, command: str = "assay run", as_json: bool = False) -> None:
+    """Goes on with a run, or only prints what came of it when it owes nothing."""
+    with existing_store(options.output) as store:
+        run = store.run(reference)
+        if owes_nothing(store, run):
+            _report(store, run, as_json)
+        else:
+            prepare_starter(run.config.dataset)
+            _perform(store, run, again(run, options), command, as_json)
+
+
+def _perform(store: Store, run: Run, plan: Plan, command: str, as_json: bool) -> None:
+    console = err()
+    console.print(Text(_opening(run, plan)))
+    going_on = f"Go on with: {command} --resume {run.id} -o {shlex.quote(str(store.directory))}"
+    try:
+        left, interrupted = asyncio.run(_work(store, run, plan, console, going_on))
+    except AssayError as error:
+        complain(error.message, error.remedy)
+        console.print(Text(f"Run {run.id} stopped. What it has is kept. {going_on}"))
+        raise typer.Exit(error.exit_code) from None
+    if interrupted:
+        console.print(Text(f"Run {run.id} was interrupted. What it has is kept. {going_on}"))
+        raise typer.Exit(INTERRUPTED)
+    _report(store, run, as_json)
+    if left:
+        console.print(Text(f"{len(left)} attempts were lost to faults outside the patches. {going_on}"))
+        raise typer.Exit(InfraError.exit_code)
 
 
 async def _work(store: Store, run: Run, plan: Plan, console: Console, going_on: str) -> tuple[Owed, bool]:
@@ -75,7 +90,7 @@ async def _work(store: Store, run: Run, plan: Plan, console: Console, going_on: 
     return left, bool(interrupts)
 
 
-def report(store: Store, run: Run, as_json: bool) -> None:
+def _report(store: Store, run: Run, as_json: bool) -> None:
     summary = summarise(store.ledger(store.run(run.id)))
     if as_json:
         emit(summary.model_dump(mode="json"))

@@ -9,8 +9,10 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import emit, err, out
+from evaluator.cli.noun import Noun
+from evaluator.cli.starter import being_prepared, prepare_starter
 from evaluator.miner import sandboxed
-from results.text import plain
+from results.text import line, plain
 from sandbox.choose import choose
 from tasks import bug, starter
 from tasks import mine as mining
@@ -22,14 +24,10 @@ from tasks.select import select
 from tasks.task import Task
 
 app = typer.Typer(
-    help="Bug instances: list them, look at one, prepare the starter set or extend it.", rich_markup_mode=None
+    cls=Noun,
+    help="Bug instances: list them, look at one, prepare the starter set or extend it.",
+    rich_markup_mode=None,
 )
-
-
-@app.callback(invoke_without_command=True)
-def bare(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        list_tasks()
 
 
 @app.command("list")
@@ -41,11 +39,13 @@ def list_tasks(
     skip_invalid: flags.SkipInvalid = False,
     as_json: flags.Json = False,
 ) -> None:
-    """List the tasks of a set.
+    """List the tasks of a set: how many tests a fix must make pass, and how many it must keep passing.
 
     \b
+    assay tasks
     assay tasks list -d verified --filter sympy
     """
+    prepare_starter(dataset)
     tasks = select(load(dataset, split=split, skip_invalid=skip_invalid), pattern=filter, limit=limit)
     if as_json:
         emit(
@@ -57,13 +57,11 @@ def list_tasks(
             }
         )
         return
-    table = Table(
-        "instance", "repository", "version", "must turn green", "must stay green", "remark", box=None
-    )
+    table = Table("instance", "repository", "version", "to fix", "to keep", "remark", box=None)
     for task in tasks:
         counts = str(len(task.fail_to_pass)), str(len(task.pass_to_pass))
         cells = (task.instance_id, task.repo, task.version, *counts, quarantine_of(task))
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+        table.add_row(*(Text(line(cell)) for cell in cells))
     out().print(table)
     out().print(Text(f"{len(tasks)} tasks of {printable(tasks.name)}, digest {tasks.digest[:12]}"))
     if tasks.left_out:
@@ -72,7 +70,7 @@ def list_tasks(
 
 @app.command()
 def show(
-    instance: Annotated[str, typer.Argument(help="Instance id.")],
+    instance: Annotated[str, typer.Argument(metavar="ID", help="Instance id.")],
     dataset: flags.Dataset = "starter",
     split: flags.Split = "test",
     as_json: flags.Json = False,
@@ -82,6 +80,7 @@ def show(
     \b
     assay tasks show psf__requests-6028 -d verified
     """
+    prepare_starter(dataset)
     (task,) = select(load(dataset, split=split, skip_invalid=True), instances=[instance])
     if as_json:
         emit(_row(task) | task.model_dump(mode="json"))
@@ -90,8 +89,8 @@ def show(
     console.print(Text(f"{task.instance_id}  {task.repo} at {task.base_commit}", "bold"))
     console.print(Text("\n" + plain(task.problem_statement)))
     console.print(Text("\nTest files: " + ", ".join(printable(path) for path in test_files(task))))
-    for title, ids in (("must turn green", task.fail_to_pass), ("must stay green", task.pass_to_pass)):
-        console.print(Text(f"\n{len(ids)} tests {title}:", "bold"))
+    for title, ids in (("Tests to fix", task.fail_to_pass), ("Tests to keep passing", task.pass_to_pass)):
+        console.print(Text(f"\n{title}: {len(ids)}", "bold"))
         console.print(Text("\n".join(printable(name) for name in ids[:20])))
         if len(ids) > 20:
             console.print(Text(f"… and {len(ids) - 20} more (--json shows all)"))
@@ -100,11 +99,18 @@ def show(
 
 
 @app.command()
-def prepare() -> None:
-    """Prepare the starter set: downloads its releases once, checks them by hash, keeps them in the cache."""
-    starter.prepare(starter.bugs(), lambda name, done, owed: err().print(Text(f"{done + 1}/{owed} {name}")))
+def prepare(as_json: flags.Json = False) -> None:
+    """Prepare the starter set: downloads its releases once, checks them by hash, keeps them in the cache.
+
+    \b
+    assay tasks prepare
+    """
+    starter.prepare(starter.bugs(), being_prepared)
     tasks = starter.load()
-    out().print(Text(f"{len(tasks)} tasks ready, digest {tasks.digest[:12]}"))
+    if as_json:
+        emit({"name": tasks.name, "digest": tasks.digest, "tasks": len(tasks)})
+    else:
+        out().print(Text(f"{len(tasks)} tasks ready, digest {tasks.digest[:12]}"))
 
 
 @app.command()

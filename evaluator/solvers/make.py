@@ -11,7 +11,10 @@ from evaluator.solvers.gold import Gold
 from evaluator.solvers.noop import Noop
 from evaluator.solvers.replay import Replay
 from tasks.errors import InputError
+from tasks.printable import printable
 
+FLAGS = {"gpu_hour": "--gpu-price", "per_minute": "--rpm", "timeout_s": "--request-timeout"}
+"""Of options that the command line spells in another way."""
 NAMES = ("gold", "noop", "replay", "oneshot")
 
 
@@ -53,6 +56,17 @@ def make(name: str, options: Mapping[str, Any], api_key: str | None = None) -> S
             oneshot = OneShotOptions.model_validate(options)
             return OneShot(oneshot, connection(oneshot.base_url, api_key))
     except ValidationError as error:
-        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        raise InputError(f"Solver {name} cannot be built: {'; '.join(problems)}") from None
+        problems = "; ".join(_problem(each) for each in error.errors())
+        raise InputError(f"Solver {name}: {problems}", "`assay run --help` explains each flag.") from None
     raise InputError(f"There is no solver {name!r}", f"There are {', '.join(NAMES)}.")
+
+
+def _problem(problem: Any) -> str:
+    """In the words of the command line, where most options come from."""
+    field = str(problem["loc"][0])
+    flag = FLAGS.get(field, f"--{field.replace('_', '-')}")
+    if problem["type"] == "missing":
+        return f"{flag} is missing"
+    if problem["type"] == "extra_forbidden":
+        return f"{flag} says nothing to it"
+    return f"{flag} {printable(problem['input'])}: {problem['msg']}"

@@ -18,7 +18,7 @@ from toy_set import ENVIRONMENT, ToySet, write
 from evaluator.billing import Biller
 from evaluator.options import Options
 from evaluator.pipeline import NOT_ASKED, Work
-from evaluator.scoring import Plan, again, begin, work
+from evaluator.scoring import Plan, again, plan, work
 from evaluator.solvers import Gold
 from results.money import Bill
 from results.owed import Owed
@@ -88,9 +88,14 @@ def asking(toys: ToySet, rude: Rude, model: str = GOOD, **changes: Any) -> Optio
     return options(toys, solver="oneshot", solver_options=solver, **changes)
 
 
-def drain(store: Store, run: Run, plan: Plan, spectator: Spectator | None = None) -> Owed:
+def begin(store: Store, options: Options) -> tuple[Run, Plan]:
+    planned = plan(options)
+    return store.create_run(planned.config), planned
+
+
+def drain(store: Store, run: Run, planned: Plan, spectator: Spectator | None = None) -> Owed:
     spectator = spectator or Spectator()
-    return asyncio.run(work(store, run, plan, spectator.watch, spectator.on_stop))
+    return asyncio.run(work(store, run, planned, spectator.watch, spectator.on_stop))
 
 
 def verdicts(store: Store, run: Run) -> dict[str, Verdict]:
@@ -133,8 +138,8 @@ def verdict_on(task: Task, verdict: Verdict) -> Record:
 
 def test_a_run_is_every_task_solved_and_judged_once(toys: ToySet, store: Store) -> None:
     """Each task and sample gets one attempt and one verdict, and then nothing is owed."""
-    run, plan = begin(store, options(toys, limit=2, samples=2))
-    assert not drain(store, run, plan)
+    run, planned = begin(store, options(toys, limit=2, samples=2))
+    assert not drain(store, run, planned)
     keys = [(name, sample) for name in toys.names[:2] for sample in (0, 1)]
     assert sorted((each.instance_id, each.sample) for each in store.attempts(run.id)) == keys
     assert sorted((each.instance_id, each.sample) for each in store.records(run.id)) == keys
@@ -145,12 +150,12 @@ def test_a_run_is_every_task_solved_and_judged_once(toys: ToySet, store: Store) 
 def test_what_is_recorded_is_never_done_again(toys: ToySet, store: Store) -> None:
     """A solved attempt is only judged and a judged one left alone; the model hears of neither."""
     with toy_model(toys.tasks) as model:
-        run, plan = begin(store, asking(toys, model, limit=3))
-        solved, judged, fresh = plan.taskset
+        run, planned = begin(store, asking(toys, model, limit=3))
+        solved, judged, fresh = planned.taskset
         for task in (solved, judged):
             store.add_attempt(run.id, Attempt(task.instance_id, 0, task.patch))
         store.add_record(run.id, verdict_on(judged, Verdict.NOT_RESOLVED))
-        assert not drain(store, run, plan)
+        assert not drain(store, run, planned)
         assert asked(model, toys.tasks) == [(fresh.instance_id, 0)]
     assert set(rows(store, "attempts").values()) == set(rows(store, "records").values()) == {1}
     assert verdicts(store, run)[solved.instance_id] is Verdict.RESOLVED
@@ -159,11 +164,11 @@ def test_what_is_recorded_is_never_done_again(toys: ToySet, store: Store) -> Non
 
 def test_a_verdict_lost_to_the_machine_is_owed_again(toys: ToySet, store: Store) -> None:
     """An INFRA_ERROR is judged anew from the same patch, and the last verdict counts."""
-    run, plan = begin(store, options(toys, limit=1))
-    (task,) = plan.taskset
+    run, planned = begin(store, options(toys, limit=1))
+    (task,) = planned.taskset
     store.add_attempt(run.id, Attempt(task.instance_id, 0, task.patch))
     store.add_record(run.id, verdict_on(task, Verdict.INFRA_ERROR))
-    assert not drain(store, run, plan)
+    assert not drain(store, run, planned)
     assert verdicts(store, run) == {task.instance_id: Verdict.RESOLVED}
     assert rows(store, "attempts").total() == 1
 
@@ -174,8 +179,8 @@ def test_an_environment_that_does_not_build_is_no_score(toys: ToySet, store: Sto
         update={"environment": ENVIRONMENT.model_copy(update={"install": "exit 9"})}
     )
     dataset = write(tmp_path / "broken.jsonl", broken, toys.tasks[1])
-    run, plan = begin(store, options(toys, dataset=str(dataset)))
-    left = drain(store, run, plan)
+    run, planned = begin(store, options(toys, dataset=str(dataset)))
+    left = drain(store, run, planned)
     assert (left.solve, left.grade) == ((), ((broken.instance_id, 0),))
     assert verdicts(store, run) == {
         broken.instance_id: Verdict.INFRA_ERROR,
@@ -188,8 +193,8 @@ def test_a_quarantined_task_costs_nothing(toys: ToySet, store: Store, tmp_path: 
     """Where no run can judge an answer the model is not asked for one, and the reason is on record."""
     dataset = write(tmp_path / "quarantined.jsonl", toys.tasks[0], quarantine="needs network: example.org")
     with toy_model(toys.tasks) as model:
-        run, plan = begin(store, asking(toys, model, dataset=str(dataset)))
-        assert not drain(store, run, plan)
+        run, planned = begin(store, asking(toys, model, dataset=str(dataset)))
+        assert not drain(store, run, planned)
         assert not model.asked
     record = store.record(run.id, toys.names[0])
     assert record.verdict is Verdict.TASK_QUARANTINED and "example.org" in record.explanation
@@ -201,13 +206,13 @@ def test_a_refusal_stops_the_run_and_loses_nothing(toys: ToySet, store: Store) -
     refusal = reply({"error": {"message": "credit exhausted", "code": "insufficient_quota"}}, 429)
     good = [reply(chat(f"```diff\n{task.patch}```")) for task in toys.tasks[:2]]
     with toy_model(toys.tasks, *good, refusal) as model:
-        run, plan = begin(store, asking(toys, model, limit=4))
+        run, planned = begin(store, asking(toys, model, limit=4))
         with pytest.raises(EndpointRefused, match="credit exhausted"):
-            drain(store, run, plan)
+            drain(store, run, planned)
         assert asked(model, toys.tasks) == [(name, 0) for name in toys.names[:3]]
         assert [attempt.instance_id for attempt in store.attempts(run.id)] == toys.names[:2]
         assert [request.billable for request in store.requests(run.id)] == [True, True, False]
-        assert not drain(store, *again(store, run.id, Options(slots=2)))
+        assert not drain(store, run, again(run, Options(slots=2)))
         assert asked(model, toys.tasks)[3:] == [(name, 0) for name in toys.names[2:4]]
     assert set(rows(store, "attempts").values()) == {1}
     assert verdicts(store, run).keys() == set(toys.names[:4])
@@ -216,9 +221,9 @@ def test_a_refusal_stops_the_run_and_loses_nothing(toys: ToySet, store: Store) -
 def test_a_model_nobody_serves_stops_the_run_at_the_first_request(toys: ToySet, store: Store) -> None:
     """No other task is tried, and none has a verdict."""
     with toy_model(toys.tasks) as model:
-        run, plan = begin(store, asking(toys, model, model="gpt-77"))
+        run, planned = begin(store, asking(toys, model, model="gpt-77"))
         with pytest.raises(EndpointRefused, match="assay-demo"):
-            drain(store, run, plan)
+            drain(store, run, planned)
         assert len(model.asked) == 1
     assert not store.attempts(run.id) and not store.records(run.id)
 
@@ -239,21 +244,21 @@ class Stubborn(Gold):
 
 def test_one_task_an_endpoint_cannot_answer_does_not_hold_up_the_others(toys: ToySet, store: Store) -> None:
     """While others get answers, giving up on one task leaves only that one owed, and is told at the end."""
-    run, plan = begin(store, options(toys, limit=3))
+    run, planned = begin(store, options(toys, limit=3))
     spectator = Spectator()
     with pytest.raises(EndpointUnavailable):
-        drain(store, run, replace(plan, solver=Stubborn(toys.names[0])), spectator)
+        drain(store, run, replace(planned, solver=Stubborn(toys.names[0])), spectator)
     assert [work.key for work in spectator.postponed_works] == [(toys.names[0], 0)]
     assert set(verdicts(store, run)) == set(toys.names[1:3])
 
 
 def test_an_endpoint_that_is_gone_stops_the_run(toys: ToySet, store: Store) -> None:
     """When nobody has had an answer any more, the tasks after it are not tried in vain."""
-    run, plan = begin(store, options(toys, limit=3))
-    plan = replace(plan, solver=Stubborn(*toys.names), config=one_at_a_time(plan.config))
+    run, planned = begin(store, options(toys, limit=3))
+    planned = replace(planned, solver=Stubborn(*toys.names), config=one_at_a_time(planned.config))
     spectator = Spectator()
     with pytest.raises(EndpointUnavailable):
-        drain(store, run, plan, spectator)
+        drain(store, run, planned, spectator)
     assert spectator.stops == [("no answer", 0, 0)]
     assert not spectator.postponed_works
 
@@ -268,27 +273,27 @@ def test_a_repository_that_cannot_be_had_does_not_hold_up_the_others(
     """Its task stays owed, the run goes on, and ends with the reason."""
     gone = toys.tasks[0].model_copy(update={"base_commit": "f" * 40})
     dataset = write(tmp_path / "gone.jsonl", gone, toys.tasks[1])
-    run, plan = begin(store, options(toys, dataset=str(dataset)))
+    run, planned = begin(store, options(toys, dataset=str(dataset)))
     with pytest.raises(SourceError, match="f" * 40):
-        drain(store, run, plan)
+        drain(store, run, planned)
     assert verdicts(store, run) == {toys.names[1]: Verdict.RESOLVED}
 
 
 def test_a_sandbox_that_died_stops_the_run(toys: ToySet, store: Store) -> None:
     """The lost attempt is no failure of its patch, and no further one is thrown after it."""
-    run, plan = begin(store, options(toys, slots=1))
+    run, planned = begin(store, options(toys, slots=1))
     dead = Bubblewrap()
     dead.__dict__["tools"] = replace(dead.tools, bwrap=Path("/nonexistent/bwrap"))
     with pytest.raises(SandboxUnavailable):
-        drain(store, run, replace(plan, sandbox=dead))
+        drain(store, run, replace(planned, sandbox=dead))
     assert list(verdicts(store, run).values()) == [Verdict.INFRA_ERROR]
 
 
 def test_a_stopped_run_begins_nothing_more(toys: ToySet, store: Store) -> None:
     """Whoever stops it is told what is still under way; that is kept, and all else stays owed."""
-    run, plan = begin(store, options(toys, limit=4))
+    run, planned = begin(store, options(toys, limit=4))
     spectator = Spectator(stop_after=1)
-    left = drain(store, run, replace(plan, config=one_at_a_time(plan.config)), spectator)
+    left = drain(store, run, replace(planned, config=one_at_a_time(planned.config)), spectator)
     assert spectator.stops == [("enough", 1, 0)]
     assert (len(left.solve), len(left.grade)) == (3, 1)
     assert not store.records(run.id)
@@ -305,9 +310,9 @@ def test_a_request_is_on_record_before_its_answer(
 
     async def run_until_asked(model: Rude) -> None:
         solver = {"model": GOOD, "base_url": model.base_url, **prices}
-        run, plan = begin(store, options(toys, limit=1, solver="oneshot", solver_options=solver))
+        run, planned = begin(store, options(toys, limit=1, solver="oneshot", solver_options=solver))
         spectator = Spectator()
-        task = asyncio.create_task(work(store, run, plan, spectator.watch, spectator.on_stop))
+        task = asyncio.create_task(work(store, run, planned, spectator.watch, spectator.on_stop))
         while not model.asked:
             await asyncio.sleep(0.01)
         seen.extend(store.requests(run.id))

@@ -188,7 +188,7 @@ def test_options_make_an_equal_solver_and_hold_no_key(monkeypatch: pytest.Monkey
         ("oneshot", {"base_url": "http://h/v1"}, "model"),
         ("oneshot", {"model": "m", "base_url": "http://h/v1", "context": "magic"}, "context"),
         ("oneshot", {"model": "m", "base_url": "http://h/v1", "temperature": -1}, "temperature"),
-        ("oneshot", {"model": "m", "base_url": "http://h/v1", "price_in": "cheap"}, "price_in"),
+        ("oneshot", {"model": "m", "base_url": "http://h/v1", "price_in": "cheap"}, "--price-in"),
         ("oneshot", {"model": "m", "base_url": "http://h/v1", "price_in": "1"}, "--price-out"),
     ],
 )
