@@ -233,7 +233,7 @@ def test_an_archive_that_leads_outside_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_link_of_an_archive_is_followed(tmp_path: Path) -> None:
-    """A link to another place, and a file below it, lead nowhere: the file stays in the archive's directory."""
+    """A link to another place leads nowhere: a file below it stays in the archive's own directory."""
     packed, outside, into = tmp_path / "packed.tar.gz", tmp_path / "outside", tmp_path / "into"
     outside.mkdir()
     into.mkdir()
