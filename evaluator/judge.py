@@ -8,8 +8,8 @@ from evaluator.outcome import Outcome, outcome, phases
 from evaluator.spelling import match_ids
 from results.record import Verdict
 
-SOME_TESTS_FAILED = 1
-"""Exit status of an honest run: one of the canaries fails in each."""
+ALL_TESTS_PASSED, SOME_TESTS_FAILED = 0, 1
+"""Exit statuses of pytest when it ran to its end. An honest run gives 1: one of the canaries fails in each."""
 _HITS = (("wall", "timeout"), ("memory", "memory"), ("output", "output"))
 _AS_DESIGNED = [("setup", "passed"), ("call", "failed"), ("teardown", "passed")]
 
@@ -39,11 +39,12 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
     | no limit was reached                               | NOT_RESOLVED timeout, memory, output       |
     | the runner began; no signal ended it               | NOT_RESOLVED crash                         |
     | it came to its end, no frame missing               | NOT_RESOLVED incomplete                    |
+    | the exit status is of tests run, not of a break    | NOT_RESOLVED collection_error, crash       |
     | the body of must-fail is not reported as passed    | TAMPERED canary_passed                     |
-    | the canaries ran …                                 | NOT_RESOLVED collection_error, incomplete  |
-    | … if any required test passed                      | TAMPERED canary_missing                    |
+    | the canaries ran, if all required tests passed     | TAMPERED canary_missing                    |
+    | the canaries ran                                   | NOT_RESOLVED collection_error, incomplete  |
     | must-pass passed, must-fail failed in its body     | NOT_RESOLVED canary_broken                 |
-    | the exit status tells of the failure               | TAMPERED exit_forged (0), else crash       |
+    | the exit status tells of that failure              | TAMPERED exit_forged                       |
     | every required id was collected                    | NOT_RESOLVED collection_error, incomplete  |
     | every fail-to-pass id passed                       | NOT_RESOLVED f2p_fail                      |
     | every pass-to-pass id passed, or is excused        | NOT_RESOLVED p2p_regress                   |
@@ -97,6 +98,8 @@ class _Case:
             return Verdict.NOT_RESOLVED, "crash"
         if self.session.gap or self.session.status is None or self.session.status != status:
             return Verdict.NOT_RESOLVED, "incomplete"
+        if status not in (ALL_TESTS_PASSED, SOME_TESTS_FAILED):
+            return Verdict.NOT_RESOLVED, self._why_missing("crash")
         return None
 
     def _canaries(self) -> Finding | None:
@@ -105,19 +108,14 @@ class _Case:
         if any(report.when == "call" and report.outcome != "failed" for report in must_fail):
             return Verdict.TAMPERED, "canary_passed"
         if not must_pass or not must_fail:
-            if any(map(self._passed, self.matches)):
+            if all(map(self._passed, self.f2p)) and all(map(self._kept, self.p2p)):
                 return Verdict.TAMPERED, "canary_missing"
             return Verdict.NOT_RESOLVED, self._why_missing()
         as_designed = [(report.when, report.outcome) for report in must_fail] == _AS_DESIGNED
         if outcome(must_pass) is not Outcome.PASSED or not as_designed:
             return Verdict.NOT_RESOLVED, "canary_broken"
-        return self._exit()
-
-    def _exit(self) -> Finding | None:
-        if self.evidence.exit_status == 0:
+        if self.evidence.exit_status == ALL_TESTS_PASSED:
             return Verdict.TAMPERED, "exit_forged"
-        if self.evidence.exit_status != SOME_TESTS_FAILED:
-            return Verdict.NOT_RESOLVED, "crash"
         return None
 
     def _required(self) -> Finding:
@@ -131,9 +129,9 @@ class _Case:
             return Verdict.TAMPERED, "foreign_frames"
         return Verdict.RESOLVED, "resolved"
 
-    def _why_missing(self) -> str:
+    def _why_missing(self, otherwise: str = "incomplete") -> str:
         failed = any(broken.outcome == "failed" for broken in self.session.broken)
-        return "collection_error" if failed else "incomplete"
+        return "collection_error" if failed else otherwise
 
     def _passed(self, test_id: str) -> bool:
         found = self.matches[test_id]

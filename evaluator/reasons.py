@@ -12,7 +12,7 @@ EXPLANATIONS = {
     "output": "The tests wrote more output than the limit.",
     "canary_broken": "A control test with a known outcome broke down, so the other outcomes prove nothing.",
     "canary_passed": "A control test that cannot pass was not reported as failed: outcomes were forged.",
-    "canary_missing": "Required tests were reported as passed, the control tests beside them not at all.",
+    "canary_missing": "All required tests were reported as passed, the control tests beside them not at all.",
     "exit_forged": "The run ended with success although a test in it failed.",
     "foreign_frames": "Something other than the test runner wrote to its result channel.",
     "empty": "There is no patch.",

@@ -115,6 +115,14 @@ def test_contradictions_are_tampering(evidence: Evidence, reason: str) -> None:
     assert verdict(evidence) == (Verdict.TAMPERED, reason)
 
 
+def test_a_run_that_breaks_before_the_canaries_is_no_forgery() -> None:
+    """An internal error of the runner ends it midway: some tests have passed, the rest never began."""
+    cut = replace(session(good=(), bad=()), status=3)
+    assert verdict(Evidence(cut, 3, frozenset())) == (Verdict.NOT_RESOLVED, "crash")
+    half = session(good=(), bad=(), keep=())
+    assert verdict(of(half)) == (Verdict.NOT_RESOLVED, "incomplete")
+
+
 def test_a_module_that_does_not_import_is_named_as_the_cause() -> None:
     """Collection errors end the whole session; nobody forged anything."""
     broken = (Broken("t.py", "failed", "ImportError"),)
