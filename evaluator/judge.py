@@ -9,7 +9,7 @@ from evaluator.spelling import match_ids
 from results.record import Verdict
 
 ALL_TESTS_PASSED, SOME_TESTS_FAILED = 0, 1
-"""Exit statuses of pytest when it ran to its end. An honest run gives 1: one of the canaries fails in each."""
+"""Exit statuses of a pytest that ran to its end. An honest run gives 1, since a canary fails in each."""
 _HITS = (("wall", "timeout"), ("memory", "memory"), ("output", "output"))
 _AS_DESIGNED = [("setup", "passed"), ("call", "failed"), ("teardown", "passed")]
 
