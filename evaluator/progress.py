@@ -20,6 +20,7 @@ from results.text import line
 from tasks.errors import AssayError
 
 PLAIN_INTERVAL_S = 10.0
+BAR = 12
 ANSWERED = ("ok", "no usage reported")
 
 
@@ -61,9 +62,9 @@ class Progress:
     def __rich__(self) -> Table:
         with self._lock:
             row = Table.grid(padding=(0, 1))
-            row.add_column(no_wrap=True, width=16)
+            row.add_column(no_wrap=True, width=BAR)
             row.add_column(no_wrap=True, overflow="ellipsis")
-            row.add_row(ProgressBar(self._total, self._done, width=16), Text(self._line()))
+            row.add_row(ProgressBar(self._total, self._done, width=BAR), Text(self._line()))
             return row
 
     def requested(self, request: Request) -> None:
@@ -117,12 +118,12 @@ class Progress:
         ]
         if self._requests:
             parts.append(str(self._bill()))
+        if left := self._total - self._verdicts.total():
+            parts.append(self._remaining(left))
         if self._waiting:
             parts.append(f"{self._waiting} to grade")
         if self._unanswered:
             parts.append(f"{self._unanswered} requests failing: {line(self._requests[-1].outcome, 40)}")
-        if left := self._total - self._verdicts.total():
-            parts.append(self._remaining(left))
         return " · ".join(parts)
 
     def _bill(self) -> Bill:
@@ -132,4 +133,5 @@ class Progress:
     def _remaining(self, left: int) -> str:
         if not self._fresh:
             return "preparing"
-        return f"{duration((time.monotonic() - self._started) / self._fresh * left)} left"
+        seconds = (time.monotonic() - self._started) / self._fresh * left
+        return f"{seconds:.0f} s left" if seconds < 60 else f"{duration(seconds)} left"

@@ -47,12 +47,12 @@ def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) 
     if not summaries:
         out().print(Text(f"No runs are kept in {output}. `assay run` makes the first one."))
         return
-    table = Table("run", "name", "tasks", "done", "resolve rate", "cost", "per fix", box=None)
+    table = Table("run", "tasks", "done", "resolve rate", "cost", "per fix", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True  # it is there to be copied
     for summary in summaries:
         table.add_row(
             summary.run_id,
-            Text(line(summary.name, 40)),
-            Text(line(summary.dataset, 40)),
+            Text(line(Path(summary.dataset).name, 40)),
             f"{summary.done}/{summary.total}",
             str(summary.rate),
             str(summary.cost),

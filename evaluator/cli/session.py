@@ -106,15 +106,16 @@ def _opening(run: Run, plan: Plan) -> str:
     config, options = run.config, run.config.solver_options
     tasks, samples = len(config.instances), config.samples
     lines = [
-        f"Run {run.id}: {tasks} {'task' if tasks == 1 else 'tasks'} of {line(config.dataset)}"
+        f"Run {run.id}",
+        f"{tasks} {'task' if tasks == 1 else 'tasks'} of {line(config.dataset)}"
         + (f", {samples} samples each" if samples > 1 else ""),
         f"Sandbox {config.backend}, environments {config.environments}, {plan.options.slots} at once",
     ]
     if "model" in options:
-        lines.insert(1, f"Model {line(options['model'])} at {line(options['base_url'])}")
+        lines.insert(2, f"Model {line(options['model'])} at {line(options['base_url'])}")
         lines.append(CONTEXTS[options["context"]].format(options["context_tokens"]))
     else:
-        lines.insert(1, f"Solver {config.solver}; no model is asked")
+        lines.insert(2, f"Solver {config.solver}; no model is asked")
     if plan.taskset.left_out:
         lines.append(f"{len(plan.taskset.left_out)} rows were left out as invalid")
     return "\n".join(lines)
