@@ -103,6 +103,7 @@ class Run:
         )
         self._frames = Frames(boundary, job, COUNTERS)
         self._output = Capture(job.limits.output_kb << 10)
+        self._asked_at = int(time.time())
         self._started_at = 0.0
 
     def execute(self) -> Execution:
@@ -159,7 +160,8 @@ class Run:
         The kernel enforces the limit by ending some process of the container, not always the command.
         """
         api = self._engine.client.api
-        if api.inspect_container(container)["State"]["OOMKilled"]:
+        ended = {"container": container, "event": "oom"}
+        if any(api.events(since=self._asked_at, until=int(time.time()), filters=ended, decode=True)):
             return False
         listing = api.containers(all=True, size=True, filters={"id": container})
         return all(entry.get("SizeRw", 0) <= self._job.limits.memory_mb << 20 for entry in listing)
