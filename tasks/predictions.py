@@ -54,7 +54,8 @@ def read(path: Path) -> tuple[Prediction, ...]:
                 samples[prediction.instance_id] += 1
     except OSError as error:
         raise PredictionsError(
-            f"{printable(str(path), 400)} cannot be read: {error.strerror or error}"
+            f"{printable(str(path), 400)} cannot be read: {error.strerror or error}",
+            "Name a JSON or JSONL file of predictions.",
         ) from error
     if faults:
         raise PredictionsError(

@@ -23,7 +23,10 @@ def select(
     try:
         found = re.compile(pattern or "").search
     except re.error as error:
-        raise InputError(f"{printable(pattern)} is no regular expression: {error}.") from error
+        raise InputError(
+            f"{printable(pattern)} is no regular expression: {error}.",
+            "To find a special character itself, put a backslash before it.",
+        ) from error
     if limit is not None and limit < 1:
         raise InputError(f"A limit of {limit} tasks leaves none.", "Give a limit of at least 1.")
     chosen = tuple(
