@@ -63,16 +63,14 @@ def official_verdict(
     reading = read_log(log, parser)
     if reading.refusal:
         return OfficialVerdict(False, False, reading.refusal, {}, {})
-    status = tests_status(
-        reading.statuses, fail_to_pass, relabel(instance_id, pass_to_pass, labels), eval_type
-    )
+    status = sort_tests(reading.statuses, fail_to_pass, relabel(instance_id, pass_to_pass, labels), eval_type)
     resolved = not any(lists["failure"] for lists in status.values())
     return OfficialVerdict(
         resolved, True, "resolved" if resolved else "tests_failed", status, reading.statuses
     )
 
 
-def tests_status(
+def sort_tests(
     statuses: Mapping[str, str],
     fail_to_pass: Iterable[str],
     pass_to_pass: Iterable[str],

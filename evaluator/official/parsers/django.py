@@ -8,6 +8,7 @@ from evaluator.official.parsers.status import ERROR, FAILED, PASSED, SKIPPED, Pa
 
 _PASSED = (" ... ok", " ... OK", " ...  OK")
 _FAILED = {FAILED: (" ... FAIL", "FAIL:"), ERROR: (" ... ERROR", "ERROR:")}
+_HEADERS = ("FAIL:", "ERROR:")
 
 _VERSIONS = "--version is equivalent to version"
 """Docstring of a test whose output lies between its name and its result."""
@@ -42,7 +43,8 @@ def _results(log: str) -> Iterator[tuple[str, str]]:
         name, dots, _ = line.partition(" ... ")
         if dots:
             last = name
-        yield from _result(line)
+        if dots or line.startswith(_HEADERS):
+            yield from _result(line)
         if line.startswith("ok") and last is not None:
             yield last, PASSED
 
