@@ -4,8 +4,7 @@ import json
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-
-import docker
+from contextlib import suppress
 
 from sandbox.closure import Closure
 from sandbox.engine import FAULTS, Engine, explain
@@ -34,17 +33,10 @@ def base_image(engine: Engine, choice: str = "auto", system_packages: Iterable[s
         BuildError: naming the log file.
     """
     packages = tuple(sorted(set(system_packages)))
+    if choice == "auto":
+        choice = _automatic(engine, packages)
     if choice == "host":
         return _import(engine, Closure(packages))
-    if choice == "auto":
-        choice = PULLED
-        if not present(engine, PULLED):
-            try:
-                closure = Closure(packages)
-            except SourceError:
-                closure = None
-            if closure and (present(engine, _tag(closure)) or not _reachable(PULLED)):
-                return _import(engine, closure)
     pull(engine, choice)
     return build(engine, image_id(engine, choice), [_completion(packages)])[0]
 
@@ -58,11 +50,19 @@ def _completion(packages: tuple[str, ...]) -> Layer:
     return Layer("base", key="", lines=(*lines, NAMED_USER), network="host")
 
 
-def _reachable(image: str) -> bool:
-    """Pulls `image` if the registry answers soon."""
+def _automatic(engine: Engine, packages: tuple[str, ...]) -> str:
+    if present(engine, PULLED):
+        return PULLED
+    with suppress(SourceError):
+        if present(engine, _tag(Closure(packages))):
+            return "host"
+    return PULLED if _pulled_soon(engine) else "host"
+
+
+def _pulled_soon(engine: Engine) -> bool:
     try:
-        docker.from_env(timeout=PATIENCE_S).images.pull(image)
-    except FAULTS:
+        pull(Engine(engine.cache, answer_s=PATIENCE_S), PULLED, attempts=1)
+    except SourceError:
         return False
     return True
 

@@ -21,7 +21,7 @@ from tasks.errors import InfraError, SandboxUnavailable
 
 
 class Docker:
-    """See `Sandbox`. Works with the engine `DOCKER_HOST` names, by default the local one.
+    """See `Sandbox`. Works with the engine at `sandbox.engine.engine_address()`.
 
     A container starts as root with the few capabilities `init` needs, in a network of its own that leads
     nowhere; the command runs as uid 1000 without any. Besides the repository and scratch places in memory it

@@ -16,6 +16,7 @@ from typing import Any
 
 import docker
 import requests
+from docker.context import ContextAPI
 from docker.errors import APIError, DockerException, NotFound
 
 from tasks.errors import InfraError, SandboxUnavailable
@@ -47,15 +48,15 @@ def explain(error: BaseException) -> str:
 
 
 class Engine:
-    """Connection to the engine `DOCKER_HOST` names, by default the local one. Thread-safe, opened when used.
+    """Connection to the engine at `engine_address()`. Thread-safe, opened when used.
 
     `cache` is the directory where processes that share it keep locks, logs and copies.
-
     Containers are labelled with the process that made them, so that a later run can tell which are leftovers.
     """
 
-    def __init__(self, cache: Path, connections: int = 64) -> None:
+    def __init__(self, cache: Path, connections: int = 64, answer_s: int = ANSWER_S) -> None:
         self.cache = cache
+        self._answer_s = answer_s
         self._connections = connections
         self._opening = threading.Lock()
         self.run_id = uuid.uuid4().hex
@@ -64,7 +65,8 @@ class Engine:
 
     @cached_property
     def _client(self) -> docker.DockerClient:
-        return docker.from_env(timeout=ANSWER_S, max_pool_size=self._connections)
+        where = {**os.environ, "DOCKER_HOST": engine_address()}
+        return docker.from_env(timeout=self._answer_s, max_pool_size=self._connections, environment=where)
 
     @property
     def client(self) -> docker.DockerClient:
@@ -133,16 +135,21 @@ class Engine:
                 raise
 
 
+def engine_address() -> str:
+    """`DOCKER_HOST`, else what the docker command line's current context says, else the usual socket."""
+    context = ContextAPI.get_current_context()
+    return os.environ.get("DOCKER_HOST") or (context and context.Host) or "unix:///var/run/docker.sock"
+
+
 def _unreachable(error: BaseException) -> tuple[str, str]:
     text = explain(error)
-    where = os.environ.get("DOCKER_HOST", "the local socket")
     if "Permission denied" in text:
         remedy = "Join the group docker (usermod -aG docker $USER, then log in again), or run as root."
     elif os.environ.get("DOCKER_HOST"):
-        remedy = "Start that engine, correct DOCKER_HOST, or unset it to use the local socket."
+        remedy = "Start that engine, correct DOCKER_HOST, or unset it to use the local one."
     else:
         remedy = "Start it (systemctl start docker, or Docker Desktop), or use --sandbox bubblewrap on Linux."
-    return f"no Docker engine answers at {where}: {text}", remedy
+    return f"no Docker engine answers at {engine_address()}: {text}", remedy
 
 
 def _abandoned(entry: dict[str, Any]) -> bool:
