@@ -1,5 +1,7 @@
 """Whose fault it is when a container does not end by itself, and what is left of a run that died."""
 
+import hashlib
+import json
 import os
 import socket
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 from docker.errors import APIError
 
 from sandbox.docker import Docker
+from sandbox.engine import engine_address
 from sandbox.job import Job, Limits, Prepared
 from tasks.errors import InfraError, SandboxUnavailable
 
@@ -54,6 +57,7 @@ def caller(box: Docker, prepared: Prepared, mark: str) -> Iterator[subprocess.Po
     program = f"""
 from pathlib import Path
 from sandbox.docker import Docker
+from sandbox.engine import engine_address
 from sandbox.job import Job, Prepared
 prepared = Prepared({prepared.digest!r}, Path({str(prepared.tree)!r}), 0.0, {prepared.handle!r})
 Docker(Path({str(box.engine.cache)!r})).run(prepared, Job(("sleep", "{mark}")))
@@ -193,3 +197,15 @@ def test_an_engine_that_hangs_up_is_a_host_fault(
         relay.cut()
     box.engine.remove(container)
     assert len(ends) == 1
+
+
+def test_the_engine_of_the_current_context_is_meant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without DOCKER_HOST the engine is the one that the docker command line would talk to."""
+    meta = tmp_path / "contexts" / "meta" / hashlib.sha256(b"far").hexdigest() / "meta.json"
+    meta.parent.mkdir(parents=True)
+    endpoint = {"Host": "unix:///far/docker.sock", "SkipTLSVerify": False}
+    meta.write_text(json.dumps({"Name": "far", "Metadata": {}, "Endpoints": {"docker": endpoint}}))
+    (tmp_path / "config.json").write_text('{"currentContext": "far"}')
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    assert engine_address() == "unix:///far/docker.sock"
