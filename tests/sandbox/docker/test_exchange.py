@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.exchange import Exchange
@@ -15,6 +15,7 @@ from sandbox.exchange import Exchange
 pieces = st.lists(st.tuples(st.sampled_from([1, 2]), st.binary(max_size=40)), max_size=8)
 
 
+@settings(deadline=None)
 @given(pieces, st.integers(1, 60))
 def test_streams_come_apart_however_they_are_cut(sent: list[tuple[int, bytes]], step: int) -> None:
     """Each stream gets its own bytes in order, wherever the connection breaks them up."""
