@@ -76,18 +76,11 @@ class Pipeline:
     """
 
     def __init__(
-        self,
-        store: Store,
-        run_id: str,
-        *,
-        solver: Solver,
-        grader: Grader,
-        watcher: Watcher,
-        slots: int,
-        solvers: int,
+        self, store: Store, run_id: str, solver: Solver, grader: Grader, *, slots: int, solvers: int
     ) -> None:
         self._store, self._run_id = store, run_id
-        self._solver, self._grader, self._watcher = solver, grader, watcher
+        self._solver, self._grader = solver, grader
+        self._watcher: Watcher
         self._solving, self._grading = _Desk(solvers), _Desk(slots)
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="slot")
         self._stopped = False
@@ -96,12 +89,12 @@ class Pipeline:
         self._postponed: list[AssayError] = []
 
     def stop(self, reason: str) -> None:
-        """Begins nothing more. What is under way is finished and stored: it is paid for."""
+        """Lets `drain` begin nothing more. What is under way is finished and stored: it is paid for."""
         if not self._stopped:
             self._stopped = True
             self._watcher.stopping(reason, self._solving.busy, self._grading.busy)
 
-    async def drain(self, works: Iterable[Work]) -> None:
+    async def drain(self, works: Iterable[Work], watcher: Watcher) -> None:
         """Works off `works`, as far as that is possible and nobody stops it.
 
         Raises:
@@ -109,6 +102,7 @@ class Pipeline:
                 nothing more was begun.
             EndpointUnavailable, SourceError: some attempts met it and stay owed; all others were worked off.
         """
+        self._watcher = watcher
         with self._threads:
             async with asyncio.TaskGroup() as group:
                 for work in works:

@@ -53,6 +53,10 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the terminal as it was. May be called again."""
         self._ended.set()
         if self._console.is_terminal:
             self._live.stop()
@@ -87,9 +91,10 @@ class Progress:
         self._say(f"{instance}, sample {sample}, stays owed: {line(error.message, 500)}")
 
     def stopping(self, reason: str, solving: int, grading: int) -> None:
-        if solving + grading:
-            left = f"{solving} being solved and {grading} being graded are finished and kept"
-            self._say(f"Stopping ({line(reason, 500)}): {left}. Ctrl-C leaves them.")
+        waits = [f"{count} {what}" for count, what in ((solving, "answers"), (grading, "verdicts")) if count]
+        if waits:
+            left = f"waiting for {' and '.join(waits)} under way. Ctrl-C again leaves them behind"
+            self._say(f"Stopping ({line(reason, 500)}): {left}.")
 
     def _say(self, text: str) -> None:
         self._console.print(Text(text))

@@ -24,8 +24,8 @@ from tasks.select import select
 from tasks.task import TaskSet
 
 NAMES = {STARTER, *SHORT_NAMES}
-Watch = Callable[[Ledger], AbstractContextManager[Watcher]]
-OnStop = Callable[[Callable[[str], None]], None]
+Stop = Callable[[str], None]
+Watch = Callable[[Ledger, Stop], AbstractContextManager[Watcher]]
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def again(run: Run, options: Options) -> Plan:
     """A plan to go on with `run`, equal to the one it began with.
 
     Args:
-        options: only what changes no number is taken from it: slots, and of the solver's options the
-            `SESSION_OPTIONS`.
+        options: what may differ, for it changes no number: slots, and in `solver_options` how many requests
+            are under way at once, how many leave in a minute, and where the same model is reached.
 
     Raises:
         InputError: the tasks or the program are no longer those it began with.
@@ -115,6 +115,8 @@ def again(run: Run, options: Options) -> Plan:
             "dataset": config.dataset,
             "split": config.split,
             "instances": config.instances,
+            "pattern": None,
+            "limit": None,
             "skip_invalid": True,
             "samples": config.samples,
             "solver": config.solver,
@@ -136,12 +138,12 @@ def again(run: Run, options: Options) -> Plan:
     return planned
 
 
-async def work(store: Store, run: Run, plan: Plan, watch: Watch, on_stop: OnStop) -> Owed:
+async def work(store: Store, run: Run, plan: Plan, watch: Watch) -> Owed:
     """Works off what `run` owes, notes its end, and returns what it still owes.
 
     Args:
-        watch: given what the run has so far, somebody to tell of the rest.
-        on_stop: given what stops the run early, once it can be; a reason is given to that.
+        watch: gives somebody to tell of the rest; is given what the run has so far, and a function that stops
+            it early, for a reason.
 
     Raises:
         as `Pipeline.drain`; `again` goes on.
@@ -153,19 +155,12 @@ async def work(store: Store, run: Run, plan: Plan, watch: Watch, on_stop: OnStop
         works += [Work(tasks[name], sample, solved=True) for name, sample in due.grade]
         workshop = Workshop(plan.sandbox, plan.repositories, plan.config.environments)
         bench = Bench(workshop, plan.options.limits, allow_empty=plan.config.solver == "noop")
-        with watch(store.ledger(run)) as watcher:
-            pipeline = Pipeline(
-                store,
-                run.id,
-                solver=plan.solver,
-                grader=bench,
-                watcher=watcher,
-                slots=plan.options.slots,
-                solvers=plan.concurrency,
-            )
-            on_stop(pipeline.stop)
+        pipeline = Pipeline(
+            store, run.id, plan.solver, bench, slots=plan.options.slots, solvers=plan.concurrency
+        )
+        with watch(store.ledger(run), pipeline.stop) as watcher:
             try:
-                await pipeline.drain(by_environment(works, workshop))
+                await pipeline.drain(by_environment(works, workshop), watcher)
             finally:
                 await plan.solver.close()
         left = _owed(store, run)

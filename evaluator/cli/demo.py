@@ -8,8 +8,8 @@ from rich.text import Text
 
 from evaluator.cli import flags
 from evaluator.cli.console import err, out
+from evaluator.cli.session import refuse_changes, score
 from evaluator.cli.session import resume as go_on
-from evaluator.cli.session import score
 from evaluator.cli.starter import prepare_starter
 from evaluator.demo import serve
 from evaluator.options import CORES, Options
@@ -21,6 +21,7 @@ PRICES = {"price_in": "0.25", "price_out": "2.00", "price_cached": "0.025"}
 
 
 def demo(
+    context: typer.Context,
     sandbox: flags.Sandbox = "auto",
     base_image: flags.BaseImage = None,
     workers: flags.Workers = None,
@@ -40,6 +41,8 @@ def demo(
     assay demo
     assay demo --sandbox docker --limit 3
     """
+    if resume:
+        refuse_changes(context)
     prepare_starter("starter")
     tasks = load("starter")
     console = err()

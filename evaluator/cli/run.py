@@ -6,14 +6,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from evaluator.cli import flags
+from evaluator.cli.session import refuse_changes, score
 from evaluator.cli.session import resume as go_on
-from evaluator.cli.session import score
 from evaluator.options import CONCURRENCY, CORES, REPO_URL, Options
 from sandbox.job import Limits
-from tasks.errors import InputError
-
-SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "rpm", "as_json"}
-"""Flags that change no number: the ones a resumed run may have anew."""
 
 
 def run(
@@ -117,7 +113,7 @@ def run(
     """
     pace = {"concurrency": concurrency, "per_minute": rpm}
     if resume:
-        _refuse_changes(context)
+        refuse_changes(context)
         session = Options(solver_options=_given(pace), output=output, slots=workers or CORES)
         go_on(resume, session, as_json=as_json)
         return
@@ -170,18 +166,3 @@ def backend_options(base_image: str | None, registry: str | None, namespace: str
 
 def _given(flags: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flags.items() if value is not None}
-
-
-def _refuse_changes(context: typer.Context) -> None:
-    changed = [
-        parameter.opts[-1]
-        for parameter in context.command.params
-        if parameter.name not in SESSION_FLAGS
-        and (source := context.get_parameter_source(parameter.name or ""))
-        and source.name == "COMMANDLINE"
-    ]
-    if changed:
-        raise InputError(
-            f"a resumed run keeps its settings; drop {', '.join(changed)}",
-            "Only -o, -j, --concurrency, --rpm and --json may be given with --resume.",
-        )

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shlex
 import signal
-from collections.abc import Callable
 
 import typer
 from rich.console import Console
@@ -15,16 +14,18 @@ from evaluator.cli.noun import existing_store
 from evaluator.cli.starter import prepare_starter
 from evaluator.options import Options
 from evaluator.progress import Progress
-from evaluator.scoring import Plan, again, owes_nothing, plan, work
+from evaluator.scoring import Plan, Stop, again, owes_nothing, plan, work
 from results.owed import Owed
-from results.record import Run
+from results.record import Ledger, Run
 from results.store import Store
 from results.summary import summarise
 from results.table import render
 from results.text import line
-from tasks.errors import AssayError, InfraError
+from tasks.errors import AssayError, InfraError, InputError
 
 INTERRUPTED = 130
+SESSION_FLAGS = {"resume", "output", "workers", "concurrency", "rpm", "port", "as_json"}
+"""Parameters that change no number."""
 CONTEXTS = {
     "bm25": "Context bm25: up to {} tokens of the files that rank best for the issue",
     "oracle": "Context ORACLE: up to {} tokens of the very files the reference fix changes",
@@ -69,25 +70,46 @@ def _perform(store: Store, run: Run, plan: Plan, command: str, as_json: bool) ->
         raise typer.Exit(InfraError.exit_code)
 
 
+def refuse_changes(context: typer.Context) -> None:
+    """Raises InputError for flags that a resumed run cannot have anew."""
+    changed = [
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name not in SESSION_FLAGS
+        and (source := context.get_parameter_source(parameter.name or ""))
+        and source.name == "COMMANDLINE"
+    ]
+    if changed:
+        raise InputError(
+            f"a resumed run keeps its settings; drop {', '.join(changed)}",
+            "Only where it is kept and how much happens at once may be given anew.",
+        )
+
+
 async def _work(store: Store, run: Run, plan: Plan, console: Console, going_on: str) -> tuple[Owed, bool]:
     """What `run` owes in the end, and whether it was interrupted. The first Ctrl-C begins nothing more, the
     second leaves at once; whatever was stored stays."""
-    loop, interrupts = asyncio.get_running_loop(), []
+    loop, interrupts = asyncio.get_running_loop(), 0
 
-    def interrupted(stop: Callable[[str], None]) -> None:
-        interrupts.append(stop)
-        if len(interrupts) > 1:
-            console.show_cursor()
-            console.print(Text(f"\nLeft. What run {run.id} has is kept. {going_on}"))
+    def watch(ledger: Ledger, stop: Stop) -> Progress:
+        progress = Progress(console, ledger)
+
+        def interrupted() -> None:
+            nonlocal interrupts
+            interrupts += 1
+            if interrupts == 1:
+                stop("interrupted")
+                return
+            progress.close()
+            console.print(Text(f"Left. What run {run.id} has is kept. {going_on}"))
             os._exit(INTERRUPTED)  # threads wait for sandboxes, which end with this process
-        stop("interrupted")
 
-    def on_stop(stop: Callable[[str], None]) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, interrupted, stop)
+            loop.add_signal_handler(number, interrupted)
+        return progress
 
-    left = await work(store, run, plan, lambda ledger: Progress(console, ledger), on_stop)
-    return left, bool(interrupts)
+    left = await work(store, run, plan, watch)
+    return left, interrupts > 0
 
 
 def _report(store: Store, run: Run, as_json: bool) -> None:

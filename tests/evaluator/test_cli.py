@@ -435,7 +435,7 @@ def test_a_second_ctrl_c_leaves_at_once(toys: ToySet, tmp_path: Path) -> None:
         assert process.stderr
         while "Stopping (interrupted)" not in (line := process.stderr.readline()):
             assert line, "it ended at the first"
-        assert "Ctrl-C leaves" in line
+        assert "Ctrl-C again" in line
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from toy_set import ENVIRONMENT, ToySet, write
 from evaluator.billing import Biller
 from evaluator.options import Options
 from evaluator.pipeline import NOT_ASKED, Work
-from evaluator.scoring import Plan, again, plan, work
+from evaluator.scoring import Plan, Stop, again, plan, work
 from evaluator.solvers import Gold
 from results.money import Bill
 from results.owed import Owed
@@ -42,18 +42,16 @@ class Spectator:
 
     def __init__(self, stop_after: int = 10**9) -> None:
         self.stop_after = stop_after
-        self.stop: Callable[[str], None] = lambda reason: None
+        self.stop: Stop
         self.attempts: list[Attempt] = []
         self.records: list[Record] = []
         self.postponed_works: list[Work] = []
         self.stops: list[tuple[str, int, int]] = []
 
     @contextmanager
-    def watch(self, ledger: Ledger) -> Iterator["Spectator"]:
-        yield self
-
-    def on_stop(self, stop: Callable[[str], None]) -> None:
+    def watch(self, ledger: Ledger, stop: Stop) -> Iterator["Spectator"]:
         self.stop = stop
+        yield self
 
     def requested(self, request: Request) -> None: ...
 
@@ -95,7 +93,7 @@ def begin(store: Store, options: Options) -> tuple[Run, Plan]:
 
 def drain(store: Store, run: Run, planned: Plan, spectator: Spectator | None = None) -> Owed:
     spectator = spectator or Spectator()
-    return asyncio.run(work(store, run, planned, spectator.watch, spectator.on_stop))
+    return asyncio.run(work(store, run, planned, spectator.watch))
 
 
 def verdicts(store: Store, run: Run) -> dict[str, Verdict]:
@@ -312,7 +310,7 @@ def test_a_request_is_on_record_before_its_answer(
         solver = {"model": GOOD, "base_url": model.base_url, **prices}
         run, planned = begin(store, options(toys, limit=1, solver="oneshot", solver_options=solver))
         spectator = Spectator()
-        task = asyncio.create_task(work(store, run, planned, spectator.watch, spectator.on_stop))
+        task = asyncio.create_task(work(store, run, planned, spectator.watch))
         while not model.asked:
             await asyncio.sleep(0.01)
         seen.extend(store.requests(run.id))
