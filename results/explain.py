@@ -35,6 +35,8 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
 def cautions(summary: Summary) -> tuple[str, ...]:
     """What a reader must know before quoting any number of it."""
     found = []
+    if summary.model.startswith("assay-demo"):
+        found.append("Demo model: reference fixes, spoiled on purpose. This says nothing about any model.")
     if summary.oracle:
         found.append("Oracle context: the model was shown the files the reference fix changes.")
     if summary.done < summary.total:

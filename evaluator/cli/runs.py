@@ -12,8 +12,9 @@ from evaluator.cli import flags
 from evaluator.cli.console import emit, out, write
 from evaluator.cli.noun import Noun, existing_store
 from results.export import write_attempts, write_logs, write_predictions, write_report
+from results.record import Verdict
 from results.summary import summarise
-from results.table import render, render_attempt
+from results.table import STYLES, render, render_attempt
 from results.text import line
 
 app = typer.Typer(cls=Noun, help="Runs: list them, look into one, export.", rich_markup_mode=None)
@@ -102,6 +103,44 @@ def show(
         else:
             asked = [r for r in store.requests(found.id) if (r.instance_id, r.sample) == (instance, sample)]
             console.print(render_attempt(record, asked))
+
+
+@app.command()
+def attempts(
+    run: RunArgument = "latest",
+    verdict: Annotated[Verdict | None, typer.Option(help="Only attempts with this verdict.")] = None,
+    output: flags.Output = flags.OUTPUT,
+    as_json: flags.Json = False,
+) -> None:
+    """List the attempts of a run: verdict, reason, tests passed of those required, seconds.
+
+    \b
+    assay runs attempts latest
+    assay runs attempts latest --verdict NOT_RESOLVED
+    """
+    with existing_store(output) as store:
+        found = store.run(run)
+        judged = [row for row in store.records(found.id) if verdict in (None, row.verdict)]
+    judged.sort(key=lambda row: (row.instance_id, row.sample))
+    if as_json:
+        emit([asdict(row) | {"spent": row.spent.model_dump()} for row in judged])
+        return
+    table = Table(
+        "instance", "verdict", "reason", "fixed", "kept", "build", "tests", box=None, pad_edge=False
+    )
+    table.columns[0].no_wrap = True
+    for row in judged:
+        sample = f" #{row.sample}" if found.config.samples > 1 else ""
+        table.add_row(
+            Text(line(row.instance_id) + sample),
+            Text(row.verdict.value, STYLES[row.verdict]),
+            Text(line(row.reason)),
+            f"{row.f2p_passed}/{row.f2p_total}",
+            f"{row.p2p_passed}/{row.p2p_total}",
+            f"{row.spent.build:.1f}",
+            f"{row.spent.tests:.1f}",
+        )
+    out().print(table)
 
 
 @app.command()

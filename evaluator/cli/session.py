@@ -119,9 +119,9 @@ def _report(store: Store, run: Run, as_json: bool) -> None:
         return
     console = out()
     console.print(render(summary))
-    console.print(
-        Text(f"\nLook closer: assay runs show {run.id} -i INSTANCE -o {shlex.quote(str(store.directory))}")
-    )
+    place = f"{run.id} -o {shlex.quote(str(store.directory))}"
+    console.print(Text(f"\nEvery attempt: assay runs attempts {place}"))
+    console.print(Text(f"One of them:   assay runs show {place} -i INSTANCE"))
 
 
 def _opening(run: Run, plan: Plan) -> str:

@@ -201,12 +201,13 @@ def test_a_run_says_what_it_uses_and_what_came_of_it(toys: ToySet, assay: Assay)
 
 
 def test_oracle_context_is_marked_before_and_after(toys: ToySet, assay: Assay) -> None:
-    """An advantage no user has stands beside the sandbox and above the numbers."""
+    """An advantage no user has stands beside the sandbox and above the numbers; so does a model that is none."""
     with toy_model(toys.tasks) as model:
         words = ("-m", "assay-demo-90", "--base-url", model.base_url, "--context", "oracle", "--limit", 1)
         done = assay("run", *words, *of(toys))
     assert done.status == 0
     assert "Context ORACLE" in done.err and "! Oracle context" in done.out
+    assert "! Demo model" in done.out
 
 
 @pytest.mark.parametrize(
@@ -215,6 +216,7 @@ def test_oracle_context_is_marked_before_and_after(toys: ToySet, assay: Assay) -
         ("runs", "-o", "KEPT", "--json"),
         ("runs", "show", "-o", "KEPT", "--json"),
         ("runs", "show", "latest", "-i", "toy__shapes-0", "-o", "KEPT", "--json"),
+        ("runs", "attempts", "-o", "KEPT", "--json"),
         ("runs", "export", "latest", "-o", "KEPT", "--json"),
         ("run", "--resume", "latest", "-o", "KEPT", "--json"),
         ("tasks", "-d", "SET", "--json"),
@@ -262,6 +264,15 @@ def test_an_attempt_is_shown_with_all_that_it_rests_on(toys: ToySet, kept: Path,
     assert done.status == 0 and "\x1b" not in done.out
     for part in ("RESOLVED", "1 of 1 pass", "+    return width * height", "bubblewrap"):
         assert part in done.out
+
+
+def test_attempts_are_listed_by_verdict(toys: ToySet, kept: Path, assay: Assay) -> None:
+    """One line each, with what was asked of it and what it did."""
+    listed = assay("runs", "attempts", "-o", kept).out.splitlines()
+    assert [row.split()[:5] for row in listed[1:]] == [
+        [name, "RESOLVED", "resolved", "1/1", "1/1"] for name in toys.names[:2]
+    ]
+    assert len(assay("runs", "attempts", "-o", kept, "--verdict", "TAMPERED").out.splitlines()) == 1
 
 
 @pytest.mark.parametrize("kind", ["predictions", "report", "logs", "attempts"])
