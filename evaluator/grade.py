@@ -10,6 +10,7 @@ from pathlib import Path
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from evaluator.apply import Changes, apply_patch
+from evaluator.comparable import UNKNOWN, Comparable, comparable, refused
 from evaluator.judge import Judgement, judge
 from evaluator.patch import parse_patch
 from evaluator.paths import PatchError
@@ -68,10 +69,10 @@ def grade(
     except TaskFault as fault:
         return sheet.record(Verdict.TASK_QUARANTINED, fault.code, fault.detail)
     except PatchError as error:
-        return sheet.record(Verdict.INVALID_PATCH, error.code, error.detail)
+        return sheet.record(Verdict.INVALID_PATCH, error.code, error.detail, refused(error))
     except (BuildError, SourceError, InfraError, OSError) as error:
         return sheet.record(Verdict.INFRA_ERROR, _FAULTS.get(type(error), "infra"), str(error))
-    return sheet.judged(trial, judge(trial.expectation, trial.evidence))
+    return sheet.judged(trial, judge(trial.expectation, trial.evidence), comparable(task, trial))
 
 
 def unsupported(tasks: Iterable[Task], environments: str = "built") -> list[str]:
@@ -153,7 +154,9 @@ class _Sheet:
     def built(self) -> None:
         self.build_s = time.monotonic() - self.began
 
-    def record(self, verdict: Verdict, reason: str, detail: str = "") -> Record:
+    def record(
+        self, verdict: Verdict, reason: str, detail: str = "", official: Comparable = UNKNOWN
+    ) -> Record:
         """A record without a test run behind it."""
         explanation = EXPLANATIONS[reason]
         return Record(
@@ -176,15 +179,17 @@ class _Sheet:
             backend=self.workshop.sandbox.name,
             grader_version=GRADER_VERSION,
             started_at=self.started_at,
+            official=official.official,
+            official_reason=official.reason,
             patch=self.patch,
             output=b"",
-            evidence={"detail": detail} if detail else {},
+            evidence=({"detail": detail} if detail else {}) | official.to_json(),
         )
 
-    def judged(self, trial: Trial, judgement: Judgement) -> Record:
+    def judged(self, trial: Trial, judgement: Judgement, official: Comparable) -> Record:
         execution = trial.execution
         return replace(
-            self.record(judgement.verdict, judgement.reason),
+            self.record(judgement.verdict, judgement.reason, official=official),
             flags=tuple(sorted(trial.workspace.flags | judgement.flags)),
             f2p_passed=judgement.f2p_passed,
             f2p_total=judgement.f2p_total,
@@ -205,7 +210,8 @@ class _Sheet:
                 "must_fail": trial.expectation.must_fail,
                 "files": {path: _digest(file) for path, file in trial.workspace.files.items()},
                 "removals": list(trial.workspace.removals),
-            },
+            }
+            | official.to_json(),
         )
 
     def _environment_digest(self) -> str:

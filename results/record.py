@@ -35,6 +35,22 @@ class Verdict(StrEnum):
         return self not in (Verdict.INFRA_ERROR, Verdict.TASK_QUARANTINED)
 
 
+class Official(StrEnum):
+    """What the SWE-bench harness says of the same run. It believes the tested code: no reward rests on it."""
+
+    RESOLVED = "resolved"
+    NOT_RESOLVED = "not_resolved"
+    NOT_GRADED = "not_graded"
+    """The harness ends without a report; a leaderboard counts that as a failure."""
+    NONE = ""
+    """Unknown: no run, or a patch that was refused by stricter rules than the harness's."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether a rate comparable with a leaderboard has it in its denominator."""
+        return self is not Official.NONE
+
+
 @dataclass(frozen=True)
 class Usage:
     """Tokens of one request, in disjoint parts but for `reasoning`, which is contained in `output`."""
@@ -158,6 +174,9 @@ class RecordRow:
     backend: str
     grader_version: str
     started_at: datetime
+    official: Official = field(default=Official.NONE, kw_only=True)
+    official_reason: str = field(default="", kw_only=True)
+    """A stable code (`resolved`, `tests_failed`, `rejected`, `limit`, …); empty with `official`."""
 
 
 @dataclass(frozen=True)

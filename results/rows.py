@@ -9,6 +9,7 @@ from typing import Any
 from results.record import (
     AttemptRow,
     Cost,
+    Official,
     Price,
     RecordRow,
     Request,
@@ -99,6 +100,7 @@ def record_row_fields(row: Row) -> dict[str, Any]:
     values = {name: row[name] for name in _RECORD}
     return values | {
         "verdict": Verdict(row["verdict"]),
+        "official": Official(row["official"]),
         "flags": tuple(row["flags"]),
         "failed": tuple(row["failed"]),
         "spent": Spent.model_validate(row["spent"]),

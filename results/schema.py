@@ -34,7 +34,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest migration: what a store looks like when this program has opened it."""
 
 
@@ -200,5 +200,7 @@ records = Table(
     Column("patch_file", String(64), nullable=False),
     Column("output_file", String(64), nullable=False),
     Column("evidence_file", String(64), nullable=False),
+    Column("official", String(32), nullable=False, server_default=""),
+    Column("official_reason", Words, nullable=False, server_default=""),
     Index("ix_records_key", "run_id", "instance_id", "sample", "id"),
 )

@@ -25,9 +25,14 @@ class Capture:
     def runaway(self) -> bool:
         return self.total > RUNAWAY * self.limit
 
-    def content(self) -> bytes:
+    @property
+    def dropped(self) -> int:
+        """Bytes of the middle that are gone."""
         self._trim()
-        dropped = self.total - len(self._head) - len(self._tail)
+        return self.total - len(self._head) - len(self._tail)
+
+    def content(self) -> bytes:
+        dropped = self.dropped
         notice = b"\n[... %d bytes dropped ...]\n" % dropped if dropped else b""
         return bytes(self._head) + notice + bytes(self._tail)
 

@@ -137,6 +137,7 @@ class Run:
             cpu_s=self._counter(CPU_SECONDS),
             memory_peak_mb=self._job.limits.memory_mb if "memory" in hits else self._counter(MEMORY_PEAKS),
             collected=self._frames.collected(),
+            output_dropped=self._output.dropped,
         )
 
     def _attend(self, container: str) -> Ending:

@@ -71,6 +71,8 @@ class Execution:
     cpu_s: float | None
     memory_peak_mb: float | None
     collected: Mapping[str, bytes] = field(default_factory=dict)
+    output_dropped: int = 0
+    """Bytes missing in the middle of `output`."""
 
 
 @dataclass(frozen=True)

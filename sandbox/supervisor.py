@@ -79,6 +79,7 @@ class Supervisor:
             cpu_s=usage.ru_utime + usage.ru_stime,
             memory_peak_mb=self.peak_bytes / (1 << 20) if self.peak_bytes else None,
             collected=self.frames.collected(),
+            output_dropped=self.output.dropped,
         )
 
     def _attend(self, process: subprocess.Popen[bytes], deadline: float) -> None:

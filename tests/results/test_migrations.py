@@ -15,9 +15,28 @@ from result_factories import a_config, a_record, a_request, an_attempt
 from sqlalchemy import create_engine
 
 from results.owed import owed
+from results.record import Official
 from results.schema import REVISION, metadata
 from results.store import Store
 from tasks.errors import StoreError
+
+FIRST_COLUMNS = (
+    "instance_id",
+    "sample",
+    "reason",
+    "explanation",
+    "f2p_passed",
+    "f2p_total",
+    "p2p_passed",
+    "p2p_total",
+    "tries",
+    "task_digest",
+    "environment_digest",
+    "patch_digest",
+    "backend",
+    "grader_version",
+)
+"""Of the first version's records, those whose values are stored as they are."""
 
 
 def alembic() -> Config:
@@ -63,6 +82,42 @@ def test_a_store_of_any_earlier_version_opens(tmp_path, revision):
         assert store.run("old").config == a_config()
         store.add_record("old", a_record())
     assert revision_of(tmp_path) == REVISION
+
+
+def test_records_of_the_first_version_keep_what_they_say(tmp_path):
+    """Their official-compatible verdict is unknown, which is no verdict; new records bring theirs."""
+    row = {name: getattr(a_record(), name) for name in FIRST_COLUMNS} | {
+        "verdict": "RESOLVED",
+        "flags": '["fuzzy_apply"]',
+        "failed": "[]",
+        "spent": "{}",
+        "started_at": "2026-01-01T00:00:00.000000+00:00",
+        "at": "2026-01-01T00:00:00.000000+00:00",
+        "run_id": "old",
+        **dict.fromkeys(("patch_file", "output_file", "evidence_file"), "0" * 64),
+    }
+    config = alembic()
+    with create_engine(f"sqlite:///{tmp_path}/assay.db").begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.exec_driver_sql(
+            "INSERT INTO runs (id, name, created_at, config, tags) VALUES (?, ?, ?, ?, ?)",
+            ("old", "old", "2026-01-01T00:00:00.000000+00:00", a_config().model_dump_json(), "[]"),
+        )
+        columns, places = ", ".join(row), ", ".join("?" * len(row))
+        connection.exec_driver_sql(f"INSERT INTO records ({columns}) VALUES ({places})", tuple(row.values()))
+    with Store.open(tmp_path) as store:
+        store.add_record(
+            "old", a_record("psf__requests-1", official=Official.RESOLVED, official_reason="resolved")
+        )
+        old, new = store.records("old")
+    assert (old.verdict, old.flags, old.official, old.official_reason) == (
+        "RESOLVED",
+        ("fuzzy_apply",),
+        "",
+        "",
+    )
+    assert (new.official, new.official_reason) == (Official.RESOLVED, "resolved")
 
 
 def test_a_newer_store_is_refused_untouched(tmp_path):
