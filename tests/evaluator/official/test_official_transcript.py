@@ -40,6 +40,11 @@ CASES = {
     "all pass": (OK, "", "resolved"),
     "another fails": (OK + "def test_b(): assert 0\n", "", "resolved"),
     "it fails": ("def test_a(): assert 0\n", "", "tests_failed"),
+    "fails behind its end": (
+        "import pytest\n@pytest.fixture(autouse=True)\ndef f():\n    yield\n    assert 0\n" + OK,
+        "",
+        "resolved",
+    ),
     "broken module": ("import nowhere\n" + OK, "", "tests_failed"),
     "no tests": ("", "", "no_results"),
     "forged without a test": ("", FORGED, "exit_status"),
@@ -48,21 +53,21 @@ CASES = {
 }
 
 
-def official(place: Path) -> OfficialVerdict:
+def official_log(directory: Path) -> str:
     script = SCRIPT.format(python=sys.executable, arguments=" ".join(ARGUMENTS))
     done = subprocess.run(
         ["bash", "-c", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        cwd=place,
+        cwd=directory,
         env=ENVIRONMENT,
         text=True,
         check=False,
     )
-    return verdict(done.stdout)
+    return done.stdout
 
 
-def ours(directory: Path) -> OfficialVerdict:
+def our_log(directory: Path) -> str:
     canaries = plant_canaries(["test_it.py"])
     (directory / canaries.path).write_bytes(canaries.content)
     plan = Plan(ARGUMENTS, place(canaries, ("test_it.py",)))
@@ -86,15 +91,15 @@ def ours(directory: Path) -> OfficialVerdict:
     session = read_frames(b"".join(frames), plan.key)
     tests = (canaries.must_pass, canaries.must_fail)
     status = exit_status_without(tests, done.returncode, session)
-    return verdict(transcript(done.stdout, status, names(tests)))
+    return transcript(done.stdout, status, names(tests))
 
 
 def names(tests: Iterable[str]) -> set[str]:
     return {name for test in tests for name in test.removesuffix(".py").split("::")}
 
 
-def verdict(log: str) -> OfficialVerdict:
-    return official_verdict(log, parser="pytest_v2", fail_to_pass=["test_it.py::test_a"], pass_to_pass=[])
+def verdict(log: str, parser: str = "pytest_v2") -> OfficialVerdict:
+    return official_verdict(log, parser=parser, fail_to_pass=["test_it.py::test_a"], pass_to_pass=[])
 
 
 @pytest.mark.parametrize(("tests", "conftest", "reason"), CASES.values(), ids=CASES)
@@ -104,9 +109,10 @@ def test_a_run_with_canaries_gets_the_verdict_of_the_run_without(
     """Honest, broken and forged runs alike."""
     (tmp_path / "test_it.py").write_text(tests)
     (tmp_path / "conftest.py").write_text(conftest)
-    expected = official(tmp_path)
-    assert expected.reason == reason
-    assert ours(tmp_path) == expected
+    expected, ours = official_log(tmp_path), our_log(tmp_path)
+    assert verdict(expected).reason == reason
+    for parser in ("pytest", "pytest_options", "pytest_v2", "matplotlib", "seaborn"):
+        assert verdict(ours, parser) == verdict(expected, parser)
 
 
 def test_a_run_that_a_limit_ended_is_not_graded() -> None:
