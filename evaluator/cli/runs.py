@@ -125,9 +125,8 @@ def attempts(
     if as_json:
         emit([asdict(row) | {"spent": row.spent.model_dump()} for row in judged])
         return
-    table = Table(
-        "instance", "verdict", "reason", "fixed", "kept", "build", "tests", box=None, pad_edge=False
-    )
+    headers = ("instance", "verdict", "reason", "fixed", "kept", "build s", "tests s")
+    table = Table(*headers, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for row in judged:
         sample = f" #{row.sample}" if found.config.samples > 1 else ""

@@ -201,7 +201,7 @@ def test_a_run_says_what_it_uses_and_what_came_of_it(toys: ToySet, assay: Assay)
 
 
 def test_oracle_context_is_marked_before_and_after(toys: ToySet, assay: Assay) -> None:
-    """An advantage no user has stands beside the sandbox and above the numbers; so does a model that is none."""
+    """An advantage no user has stands above the numbers, and so does a model that is none."""
     with toy_model(toys.tasks) as model:
         words = ("-m", "assay-demo-90", "--base-url", model.base_url, "--context", "oracle", "--limit", 1)
         done = assay("run", *words, *of(toys))
