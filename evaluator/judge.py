@@ -1,9 +1,9 @@
 """From evidence to verdict: a pure function."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from evaluator.evidence import Evidence, Expectation
+from evaluator.evidence import Evidence, Expectation, Report
 from evaluator.outcome import Outcome, outcome, phases
 from evaluator.spelling import match_ids
 from results.record import Verdict
@@ -14,6 +14,19 @@ _HITS = (("wall", "timeout"), ("memory", "memory"), ("output", "output"))
 _AS_DESIGNED = [("setup", "passed"), ("call", "failed"), ("teardown", "passed")]
 
 Finding = tuple[Verdict, str]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question the judge asked, what the evidence showed, and the verdict it led to if it was not met."""
+
+    asked: str
+    shown: str
+    finding: Finding | None = None
+
+    def to_json(self) -> list[str]:
+        """What was asked and shown, and the code of the finding or an empty text."""
+        return [self.asked, self.shown, self.finding[1] if self.finding else ""]
 
 
 @dataclass(frozen=True)
@@ -29,6 +42,8 @@ class Judgement:
     failed: tuple[str, ...]
     """Required ids that did not pass, fail-to-pass first."""
     flags: frozenset[str]
+    checks: tuple[Check, ...] = ()
+    """In the order they were made, up to the one that decided."""
 
 
 def judge(expected: Expectation, evidence: Evidence) -> Judgement:
@@ -72,7 +87,12 @@ class _Case:
         self.excuses = {test_id: self._excuse(test_id) for test_id in self.matches}
 
     def judgement(self) -> Judgement:
-        verdict, reason = self._limits() or self._session() or self._canaries() or self._required()
+        checks = []
+        for check in self._checks():
+            checks.append(check)
+            if check.finding:
+                break
+        verdict, reason = checks[-1].finding or (Verdict.RESOLVED, "resolved")
         failed = [test_id for test_id in self.f2p if not self._passed(test_id)]
         regressed = [test_id for test_id in self.p2p if not self._kept(test_id)]
         return Judgement(
@@ -84,7 +104,14 @@ class _Case:
             len(self.p2p),
             (*failed, *regressed),
             frozenset(self._flags()),
+            tuple(checks),
         )
+
+    def _checks(self) -> Iterator[Check]:
+        yield Check("no limit was reached", _listed(self.evidence.hits), self._limits())
+        yield from self._session()
+        yield from self._canaries()
+        yield from self._required()
 
     def _limits(self) -> Finding | None:
         for hit, reason in _HITS:
@@ -92,42 +119,86 @@ class _Case:
                 return Verdict.NOT_RESOLVED, reason
         return None
 
-    def _session(self) -> Finding | None:
-        status = self.evidence.exit_status
-        if self.session.start is None or status is None or status >= 128:
-            return Verdict.NOT_RESOLVED, "crash"
-        if self.session.gap or self.session.status is None or self.session.status != status:
-            return Verdict.NOT_RESOLVED, "incomplete"
-        if status not in (ALL_TESTS_PASSED, SOME_TESTS_FAILED):
-            return Verdict.NOT_RESOLVED, self._why_missing("crash")
-        return None
+    def _session(self) -> Iterator[Check]:
+        session, status = self.session, self.evidence.exit_status
+        began = session.start is not None and status is not None and status < 128
+        ended = not session.gap and session.status is not None and session.status == status
+        ran = status in (ALL_TESTS_PASSED, SOME_TESTS_FAILED)
+        yield Check(
+            "the runner began, and no signal ended it",
+            f"began: {_yes(session.start is not None)}; exit status {status}",
+            None if began else (Verdict.NOT_RESOLVED, "crash"),
+        )
+        yield Check(
+            "it came to its end, no frame missing",
+            session.gap or f"the runner returned {session.status}, the process {status}",
+            None if ended else (Verdict.NOT_RESOLVED, "incomplete"),
+        )
+        yield Check(
+            "the exit status is of tests run, not of a break",
+            f"exit status {status}",
+            None if ran else (Verdict.NOT_RESOLVED, self._why_missing("crash")),
+        )
 
-    def _canaries(self) -> Finding | None:
+    def _canaries(self) -> Iterator[Check]:
         must_pass = self.phases.get(self.expected.must_pass, [])
         must_fail = self.phases.get(self.expected.must_fail, [])
-        if any(report.when == "call" and report.outcome != "failed" for report in must_fail):
-            return Verdict.TAMPERED, "canary_passed"
-        if not must_pass or not must_fail:
-            if all(map(self._passed, self.f2p)) and all(map(self._kept, self.p2p)):
-                return Verdict.TAMPERED, "canary_missing"
-            return Verdict.NOT_RESOLVED, self._why_missing()
+        fooled = any(report.when == "call" and report.outcome != "failed" for report in must_fail)
+        yield Check(
+            "the control test that cannot pass did not pass",
+            _told(must_fail),
+            (Verdict.TAMPERED, "canary_passed") if fooled else None,
+        )
+        absent = not must_pass or not must_fail
+        passed = all(map(self._passed, self.f2p)) and all(map(self._kept, self.p2p))
+        missing = (
+            (Verdict.TAMPERED, "canary_missing") if passed else (Verdict.NOT_RESOLVED, self._why_missing())
+        )
+        yield Check(
+            "both control tests ran",
+            f"{sum(map(bool, (must_pass, must_fail)))} of 2 were reported on",
+            missing if absent else None,
+        )
         as_designed = [(report.when, report.outcome) for report in must_fail] == _AS_DESIGNED
-        if outcome(must_pass) is not Outcome.PASSED or not as_designed:
-            return Verdict.NOT_RESOLVED, "canary_broken"
-        if self.evidence.exit_status == ALL_TESTS_PASSED:
-            return Verdict.TAMPERED, "exit_forged"
-        return None
+        yield Check(
+            "one passed, the other failed in its body",
+            f"{_told(must_pass)}; {_told(must_fail)}",
+            None
+            if outcome(must_pass) is Outcome.PASSED and as_designed
+            else (Verdict.NOT_RESOLVED, "canary_broken"),
+        )
+        status = self.evidence.exit_status
+        yield Check(
+            "the exit status tells of that failure",
+            f"exit status {status}",
+            (Verdict.TAMPERED, "exit_forged") if status == ALL_TESTS_PASSED else None,
+        )
 
-    def _required(self) -> Finding:
-        if not all(self.matches[test_id] for test_id in (*self.f2p, *self.p2p)):
-            return Verdict.NOT_RESOLVED, self._why_missing()
-        if not all(map(self._passed, self.f2p)):
-            return Verdict.NOT_RESOLVED, "f2p_fail"
-        if not all(map(self._kept, self.p2p)):
-            return Verdict.NOT_RESOLVED, "p2p_regress"
-        if self.session.foreign_bytes:
-            return Verdict.TAMPERED, "foreign_frames"
-        return Verdict.RESOLVED, "resolved"
+    def _required(self) -> Iterator[Check]:
+        required = (*self.f2p, *self.p2p)
+        found = sum(bool(self.matches[test_id]) for test_id in required)
+        passed, kept = sum(map(self._passed, self.f2p)), sum(map(self._kept, self.p2p))
+        foreign = self.session.foreign_bytes
+        yield Check(
+            "every required test was collected",
+            f"{found} of {len(required)}",
+            None if found == len(required) else (Verdict.NOT_RESOLVED, self._why_missing()),
+        )
+        yield Check(
+            "every fail-to-pass test passed",
+            f"{passed} of {len(self.f2p)}",
+            None if passed == len(self.f2p) else (Verdict.NOT_RESOLVED, "f2p_fail"),
+        )
+        yield Check(
+            "every pass-to-pass test passed, or is excused",
+            f"{kept} of {len(self.p2p)}",
+            None if kept == len(self.p2p) else (Verdict.NOT_RESOLVED, "p2p_regress"),
+        )
+        yield Check(
+            "nothing else wrote to the result channel",
+            f"{foreign} foreign bytes",
+            (Verdict.TAMPERED, "foreign_frames") if foreign else None,
+        )
 
     def _why_missing(self, otherwise: str = "incomplete") -> str:
         failed = any(broken.outcome == "failed" for broken in self.session.broken)
@@ -163,3 +234,16 @@ class _Case:
             yield "ignored_ids"
         if self.session.foreign_bytes:
             yield "foreign_frames"
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(sorted(words)) or "none"
+
+
+def _told(reports: Iterable[Report]) -> str:
+    """`setup passed, call failed, teardown passed`."""
+    return ", ".join(f"{report.when} {report.outcome}" for report in reports) or "no report"
