@@ -35,13 +35,13 @@ def candidates(
         random: source of fresh values; the operating system's by default.
     """
     random = random or SystemRandom()
-    functions = locate(files, fail_to_pass, pass_to_pass)
-    return tuple(
+    found = [
         twin
-        for function in functions
+        for function in locate(files, fail_to_pass, pass_to_pass)
         for site in sites(function)
         if _holds(function, twin := site.draw(random))
-    )
+    ]
+    return tuple(sorted(found, key=lambda twin: _order(twin.site)))
 
 
 def sites(function: TestFunction) -> tuple[Site, ...]:

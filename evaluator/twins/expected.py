@@ -35,6 +35,7 @@ _CONSTRUCTORS = {
     "pathlib.Path": _ALL,
     "pathlib.PurePath": _ALL,
     "pytest.approx": _FIRST,
+    "re.escape": _FIRST,
     "textwrap.dedent": _FIRST,
 }
 """Calls that make plain data of plain data, and whether of all their arguments or of the first alone."""

@@ -98,6 +98,7 @@ class _Index:
         self._sources = {path: source for path, file in files.items() if (source := parse(file.after))}
         self._scopes = {path: dict(definitions(source.tree)) for path, source in self._sources.items()}
         self._public = [f"\n{_plain(file.before)}\n" for file in files.values() if file.before]
+        self._old: dict[str, tuple[Source | None, dict[str, FunctionNode | ast.ClassDef]]] = {}
         self._bare: dict[str, list[tuple[str, str]]] = {}
         self._docstrings: dict[str, list[tuple[str, str]]] = {}
         for path, scope in self._scopes.items():
@@ -157,9 +158,21 @@ class _Index:
         text = "\n".join(("", *lines, ""))
         if any(text in before for before in self._public):
             return TestFunction(path, name, source, node, ids, required, frozenset(), True)
-        old = _lines_of(self._files[path].before, name)
+        old = self._lines_before(path, name)
         added = {draft.first_line + number for number in _new_lines(old, lines)}
         return TestFunction(path, name, source, node, ids, required, frozenset(added), False)
+
+    def _lines_before(self, path: str, name: str) -> list[str]:
+        if path not in self._old:
+            before = self._files[path].before
+            source = parse(before) if before is not None else None
+            self._old[path] = (source, dict(definitions(source.tree)) if source else {})
+        source, scope = self._old[path]
+        node = scope.get(name)
+        if source is None or node is None:
+            return []
+        first = min(part.lineno for part in (node, *node.decorator_list))
+        return source.lines(first, node.end_lineno or node.lineno)
 
 
 def definitions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode | ast.ClassDef]]:
@@ -180,15 +193,6 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode | ast.Clas
 
 def _plain(content: bytes) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _lines_of(content: bytes | None, name: str) -> list[str]:
-    source = parse(content) if content else None
-    node = dict(definitions(source.tree)).get(name) if source else None
-    if source is None or node is None:
-        return []
-    first = min(part.lineno for part in (node, *node.decorator_list))
-    return source.lines(first, node.end_lineno or node.lineno)
 
 
 def _new_lines(old: list[str], new: list[str]) -> Iterator[int]:

@@ -97,7 +97,7 @@ FRAMEWORKS: Mapping[str, Helper] = {
     # pylint
     **_helpers(
         "assertAddsMessages",
-        every=True,
+        at=tuple(range(9)),
         constructors=(
             "Message",
             "MessageTest",

@@ -16,6 +16,17 @@ _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
+_BINDING = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.Name,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.arg,
+)
+
+
 @dataclass(frozen=True, order=True)
 class Edit:
     """Bytes `start` to `end` of a file are replaced by `text`."""
@@ -83,12 +94,11 @@ class Source:
     def imports(self) -> dict[str, str]:
         """What imported names stand for: `{"pt": "pytest", "raises": "pytest.raises"}`."""
         found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
+        for node in self._nodes:
             if isinstance(node, ast.Import):
                 for name in node.names:
-                    found[name.asname or name.name.partition(".")[0]] = (
-                        name.name if name.asname else name.name.partition(".")[0]
-                    )
+                    first = name.name.partition(".")[0]
+                    found[name.asname or first] = name.name if name.asname else first
             elif isinstance(node, ast.ImportFrom):
                 for name in node.names:
                     found[name.asname or name.name] = f"{node.module or ''}.{name.name}"
@@ -98,14 +108,20 @@ class Source:
     def bound(self) -> frozenset[str]:
         """Every name the file gives a meaning of its own, anywhere, other than by importing it."""
         found = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                found.add(node.id)
+        for node in self._nodes:
+            if isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load):
+                    found.add(node.id)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 found.add(node.name)
             elif isinstance(node, ast.arg):
                 found.add(node.arg)
         return frozenset(found)
+
+    @cached_property
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        """Those that may bind a name."""
+        return tuple(node for node in ast.walk(self.tree) if isinstance(node, _BINDING))
 
     def origin(self, node: ast.AST) -> str:
         """Where a name comes from (`pytest.raises`, `builtins.set`), as far as imports tell; else ""."""
