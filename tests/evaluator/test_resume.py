@@ -22,7 +22,10 @@ from results.summary import Summary, summarise
 ASSAY = Path(sys.executable).with_name("assay")
 KILLS = 5
 AT_ONCE = 2
-SAMPLES = 2
+SAMPLES = 3
+ANSWER_S = 0.3
+"""All answers together take longer than all kills: the last one still finds something to do."""
+LATEST_S = 0.5
 PATIENCE_S = 60
 
 
@@ -73,7 +76,7 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(toys: ToySet,
     """Same verdicts, one attempt and one verdict each, and what was asked twice is on the bill."""
     calm, killed = tmp_path / "calm", tmp_path / "killed"
     moments = []
-    with toy_model(toys.tasks, pause_s=0.2) as model:
+    with toy_model(toys.tasks, pause_s=ANSWER_S) as model:
         run = ("-d", toys.file, "--repo-url", toys.repo_url, "-n", SAMPLES, "-m", "assay-demo")
         run += ("--base-url", model.base_url, "--price-in", 1, "--price-out", 4, "--concurrency", AT_ONCE)
         run += ("--context", "oracle")  # ranks nothing, so it starts faster
@@ -85,7 +88,7 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(toys: ToySet,
             before = done(killed, model)
             with start(*words) as process:
                 wait_until(lambda: done(killed, model) > before, process)  # noqa: B023 - called at once
-                moments.append(random.uniform(0, 0.4))
+                moments.append(random.uniform(0, LATEST_S))
                 time.sleep(moments[-1])
                 process.send_signal(signal.SIGKILL)
             words = ("--resume", "latest", "-o", killed)
