@@ -15,7 +15,7 @@ from evaluator.judge import Judgement, judge
 from evaluator.patch import parse_patch
 from evaluator.paths import PatchError
 from evaluator.reasons import EXPLANATIONS
-from evaluator.runner.plan import pytest_arguments
+from evaluator.runner.runners import runner_arguments
 from evaluator.trial import Trial, run_tests
 from evaluator.workshop import Setup, TaskFault, Workshop, environment_for
 from results.record import Attempt, Record, Spent, Verdict
@@ -82,11 +82,7 @@ def unsupported(tasks: Iterable[Task], environments: str = "built") -> list[str]
         if quarantine_of(task):
             continue
         try:
-            environment = environment_for(task, environments)
-            if environment.runner != "pytest":
-                problems.append(f"{task.instance_id}: its tests run under {environment.runner}, not pytest")
-            else:
-                pytest_arguments(environment.test_command)
+            runner_arguments(environment_for(task, environments))
         except InputError as error:
             problems.append(f"{task.instance_id}: {error.message}")
     return problems

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from evaluator.outcome import outcome, phases
 from evaluator.runner.frames import read_frames
-from evaluator.runner.plan import Plan, pytest_arguments
+from evaluator.runner.plan import Plan
+from evaluator.runner.runners import RUNNERS, runner_arguments
 from sandbox.job import Job, Limits, Sandbox
 from tasks.digest import digest
 from tasks.environment import Environment
@@ -17,7 +18,7 @@ def sandboxed(sandbox: Sandbox, limits: Limits | None = None) -> RunTests:
 
     def run_tests(tree: Path, environment: Environment, files: tuple[str, ...]) -> Mapping[str, str]:
         prepared = sandbox.prepare(environment, tree, key=_content(tree), version="")
-        plan = Plan(pytest_arguments(environment.test_command), files)
+        plan = Plan(runner_arguments(environment), files, RUNNERS[environment.runner])
         job = Job(command=plan.command, stdin=plan.stdin, limits=limits or Limits())
         execution = sandbox.run(prepared, job)
         session = read_frames(execution.frames, plan.key)

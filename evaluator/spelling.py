@@ -24,6 +24,10 @@ def spell(node_id: str, log_parser: str) -> str:
     """
     if log_parser == NODE_IDS:
         return node_id
+    if log_parser == "django":
+        return node_id.rpartition("\n")[2].partition(" ... ")[0].strip()
+    if log_parser == "sympy":
+        return node_id.rpartition("::")[2]
     if log_parser in _WHOLE:
         return re.sub(r"[\x00-\x1f\x7f]", "", node_id).strip()
     if log_parser == "matplotlib":

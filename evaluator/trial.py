@@ -6,6 +6,7 @@ from evaluator.apply import Changes
 from evaluator.evidence import Evidence, Expectation
 from evaluator.runner.frames import read_frames
 from evaluator.runner.plan import Plan, place, plant_canaries
+from evaluator.runner.runners import RUNNERS
 from evaluator.workshop import Setup
 from evaluator.workspace import Workspace, lay_out
 from sandbox.job import Execution, Job, Limits, Sandbox
@@ -26,9 +27,11 @@ def run_tests(setup: Setup, changes: Changes, sandbox: Sandbox, limits: Limits) 
         InfraError: the host failed the run.
     """
     task = setup.task
-    canaries = plant_canaries(setup.files)
+    runner = RUNNERS[setup.environment.runner]
+    canaries = plant_canaries(setup.files or setup.trusted.files, runner)
     workspace = lay_out(changes, setup.trusted, canaries, setup.prepared.tree)
-    plan = Plan(setup.arguments, place(canaries, setup.files))
+    files = place(canaries, setup.files) if setup.files else ()  # the whole suite has the canaries in it
+    plan = Plan(setup.arguments, files, runner)
     execution = sandbox.run(
         setup.prepared,
         Job(

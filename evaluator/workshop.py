@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from evaluator.apply import apply_patch
+from evaluator.apply import apply_patch, read_file
 from evaluator.patch import parse_patch
 from evaluator.paths import PatchError
-from evaluator.runner.plan import pytest_arguments
+from evaluator.runner.runners import RUNNERS, Runner, runner_arguments
 from evaluator.workspace import Trusted
 from sandbox.job import Prepared, Sandbox
 from tasks.environment import Environment
@@ -45,9 +45,12 @@ class Setup:
     prepared: Prepared
     trusted: Trusted
     arguments: tuple[str, ...]
-    """Of pytest, before the files."""
+    """Of the test command, before the files."""
     files: tuple[str, ...]
-    """Test files to run: those the test patch touches, in its order, else those of the required ids."""
+    """Test files to run: those the test patch touches, in its order, else those of the required ids.
+
+    Empty where neither names any: the whole suite has to run.
+    """
     ignored: tuple[str, ...]
     """Pass-to-pass ids that name no file: pieces of output (`[100%]`) that a log parser took for tests."""
 
@@ -91,7 +94,7 @@ class Workshop:
             SourceError: repository or image cannot be had.
             BuildError: the environment does not build; not tried again in this process.
             TaskFault: the task is quarantined, or its own test patch does not apply.
-            InputError: no environment is known, or its tests do not run under pytest.
+            InputError: no environment is known, or there is no runner for its test command.
         """
         with self._lock:
             slot = self._slots.setdefault(task.digest, _Slot())
@@ -110,17 +113,20 @@ class Workshop:
         if reason := quarantine_of(task):
             raise TaskFault("quarantined", reason)
         environment = self.environment(task)
-        arguments = pytest_arguments(environment.test_command)
+        runner, arguments = RUNNERS[environment.runner], runner_arguments(environment)
         prepared = self.sandbox.prepare(
             environment,
             self.tree(task),
             f"{task.repo}@{task.base_commit}",
             self._repositories.describe(task),
         )
-        trusted = _trusted(task, prepared.tree)
-        named = _files_of((*task.fail_to_pass, *task.pass_to_pass), trusted, prepared.tree)
+        trusted = _trusted(task, prepared.tree, runner)
+        named: tuple[str, ...] = ()
+        ignored: tuple[str, ...] = ()
+        if environment.runner == "pytest":  # alone has the file in the id
+            named = _files_of((*task.fail_to_pass, *task.pass_to_pass), trusted, prepared.tree)
+            ignored = tuple(name for name in task.pass_to_pass if _file_of(name) not in named)
         official = tuple(path for path in test_files(task) if _runs(path, trusted, named))
-        ignored = tuple(name for name in task.pass_to_pass if _file_of(name) not in named)
         return Setup(task, environment, prepared, trusted, arguments, official or named, ignored)
 
 
@@ -150,9 +156,11 @@ def _runs(path: str, trusted: Trusted, named: tuple[str, ...]) -> bool:
     return trusted.files.get(path) is not None and (path.endswith(".py") or path in named)
 
 
-def _trusted(task: Task, tree: Path) -> Trusted:
+def _trusted(task: Task, tree: Path, runner: Runner) -> Trusted:
+    files = {path: read_file(tree / path) for path in runner.owned}
     try:
-        files = apply_patch(parse_patch(task.test_patch), tree).files if task.test_patch.strip() else {}
+        if task.test_patch.strip():
+            files |= apply_patch(parse_patch(task.test_patch), tree).files
     except PatchError as error:
         raise TaskFault("test_patch", str(error)) from None
     try:

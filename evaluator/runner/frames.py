@@ -18,7 +18,7 @@ _EXCUSES = ("skip", "skipif", "xfail")
 
 
 def read_frames(data: bytes, key: bytes) -> Session:
-    """Takes the frames made with `key` out of `data`; see `pytest_runner.py` for their format.
+    """Takes the frames made with `key` out of `data`; see `channel.py` for their format.
 
     Never raises: whatever is wrong ends up in `gap` or `foreign_bytes`.
     """
@@ -93,7 +93,8 @@ class _Draft:
         _require(self.status is None and (kind == "start") == (self.start is None))
         if kind == "start":
             self.start = {
-                **{name: _text(facts[name]) for name in ("python", "pytest", "rootdir", "inifile")},
+                **{name: _text(said) for name, said in facts.items() if name not in ("files", "plugins")},
+                "python": _text(facts["python"]),
                 "files": {_text(name): _text(path) for name, path in facts["files"].items()},
                 "plugins": [[_text(name), _text(origin)] for name, origin in facts["plugins"]],
             }

@@ -2,14 +2,13 @@
 
 import json
 import secrets
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
 
-from tasks.errors import InputError
+from evaluator.runner.runners import RUNNERS, Runner
 
 PYTHON = "python"
 FRAMES = "{frames}"
@@ -28,56 +27,40 @@ class Canaries:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run of pytest over `files`, in that order."""
+    """One run of the runner over `files`, in that order where it keeps one."""
 
     arguments: tuple[str, ...]
     files: tuple[str, ...]
+    runner: Runner = RUNNERS["pytest"]
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @property
     def command(self) -> tuple[str, ...]:
-        return PYTHON, "-c", _runner(), FRAMES
+        return PYTHON, "-c", _text("channel.py") + _text(self.runner.script), FRAMES
 
     @property
     def stdin(self) -> bytes:
-        # The canary fails in every run: it must not end one that is configured to stop at the first failure.
-        args = [*self.arguments, "--maxfail=0", *self.files]
+        args = [*self.arguments, *self.runner.select(self.files)]
         return json.dumps({"args": args, "key": self.key.hex()}).encode()
 
 
-def pytest_arguments(test_command: str) -> tuple[str, ...]:
-    """The arguments a test command gives to pytest.
-
-    Raises:
-        InputError: it does not run pytest.
-    """
-    try:
-        words = shlex.split(test_command)
-    except ValueError:
-        words = []
-    match words:
-        case ["pytest" | "py.test", *arguments] | ["python" | "python3", "-m", "pytest", *arguments]:
-            return tuple(arguments)
-    raise InputError(
-        f"the test command {test_command!r} does not start pytest",
-        "Only tasks whose tests run under pytest can be graded.",
-    )
-
-
-def plant_canaries(files: Iterable[str]) -> Canaries:
-    """Canaries beside the first of the test files, drawn anew for each run."""
+def plant_canaries(files: Iterable[str], runner: Runner = RUNNERS["pytest"]) -> Canaries:
+    """Canaries beside the first of the files, drawn anew for each run."""
     first = next(iter(files), "")
     name = f"test_{secrets.token_hex(6)}.py"
     path = str(PurePosixPath(first).with_name(name)) if first else name
-    tests = [f"test_{secrets.token_hex(6)}" for _ in range(2)]
+    must_pass, must_fail = (f"test_{secrets.token_hex(6)}" for _ in range(2))
     left, right = secrets.randbelow(900) + 100, secrets.randbelow(900) + 1100
-    bodies = [
-        f"def {tests[0]}():\n    assert {left} == {left}\n",
-        f"def {tests[1]}():\n    assert {left} == {right}\n",
+    tests = [
+        runner.test.format(name=must_pass, left=left, right=left),
+        runner.test.format(name=must_fail, left=left, right=right),
     ]
     if secrets.randbelow(2):
-        bodies.reverse()
-    return Canaries(path, "\n\n".join(bodies).encode(), f"{path}::{tests[0]}", f"{path}::{tests[1]}")
+        tests.reverse()
+    content = runner.head + "".join(tests)
+    return Canaries(
+        path, content.lstrip("\n").encode(), runner.node_id(path, must_pass), runner.node_id(path, must_fail)
+    )
 
 
 def place(canaries: Canaries, files: tuple[str, ...]) -> tuple[str, ...]:
@@ -86,5 +69,5 @@ def place(canaries: Canaries, files: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @cache
-def _runner() -> str:
-    return resources.files("evaluator.runner").joinpath("pytest_runner.py").read_text("utf-8")
+def _text(script: str) -> str:
+    return resources.files("evaluator.runner").joinpath(script).read_text("utf-8")

@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from evaluator.evidence import Session
 from evaluator.outcome import outcome, phases
 from evaluator.runner.frames import read_frames
-from evaluator.runner.plan import Plan, place, plant_canaries, pytest_arguments
+from evaluator.runner.plan import Plan, place, plant_canaries
+from evaluator.runner.runners import runner_arguments
+from tasks.environment import Environment
 from tasks.errors import InputError
 
 KEY = b"k" * 32
@@ -169,9 +171,10 @@ def test_exit_handlers_of_the_repository_have_no_last_word(run: Run) -> None:
     assert "LAST" not in output
 
 
-def test_the_program_is_python_3_6() -> None:
-    """It runs inside every environment, the oldest included."""
-    source = Path(__file__).parents[2].joinpath("evaluator", "runner", "pytest_runner.py").read_text()
+@pytest.mark.parametrize("script", ["channel.py", "pytest_runner.py", "django_runner.py"])
+def test_the_programs_are_python_3_6(script: str) -> None:
+    """They run inside every environment, the oldest included."""
+    source = Path(__file__).parents[2].joinpath("evaluator", "runner", script).read_text()
     ast.parse(source, feature_version=(3, 6))
     assert "{frames}" not in source
 
@@ -246,14 +249,14 @@ def test_no_bytes_break_the_reader(data: bytes) -> None:
 )
 def test_arguments_of_a_test_command(command: str, arguments: tuple[str, ...]) -> None:
     """The runner stands in for the program, with the same arguments."""
-    assert pytest_arguments(command) == arguments
+    assert runner_arguments(Environment(test_command=command)) == arguments
 
 
 @pytest.mark.parametrize("command", ["./tests/runtests.py", "bin/test -C", "", "pytest 'open", "tox -e py"])
 def test_other_test_commands_are_refused(command: str) -> None:
     """Before a run, not in the middle of it."""
     with pytest.raises(InputError):
-        pytest_arguments(command)
+        runner_arguments(Environment(test_command=command))
 
 
 def test_canaries_lie_beside_the_first_test_file_under_fresh_names() -> None:
