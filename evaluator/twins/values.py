@@ -86,15 +86,26 @@ def used_only_as_expected(reader: Reader, operands: Iterable[Operand]) -> dict[s
 
 
 def _variables(reader: Reader, operands: Iterable[Operand]) -> Iterator[Site]:
+    """Literals assigned to a name count for the assertions between that assignment and the next."""
     bindings = Counter(_bindings(reader))
     for name, uses in used_only_as_expected(reader, operands).items():
-        if bindings[name] != 1 or not EXPECTED.fullmatch(name):
+        assigned = [
+            (place, place.statement.value)
+            for place in reader.places
+            if isinstance(place.statement, ast.Assign) and _is_name(place.statement.targets, name)
+        ]
+        if not EXPECTED.fullmatch(name) or bindings[name] != len(assigned):
             continue
-        for place in reader.places:
-            match place.statement:
-                case ast.Assign(targets=[ast.Name(id=assigned)], value=value) if assigned == name:
-                    use, both = strictest(uses), _common(place, uses)
-                    yield from literal_sites(reader, use, value, Operator.EXPECTED_VAR, place=both)
+        ends = [place.statement.lineno for place, _ in assigned[1:]]
+        for (place, value), end in zip(assigned, [*ends, None], strict=True):
+            lines = range(place.statement.lineno, end or reader.function.last_line + 1)
+            if meant := [use for use in uses if use.place.statement.lineno in lines]:
+                use, both = strictest(meant), _common(place, meant)
+                yield from literal_sites(reader, use, value, Operator.EXPECTED_VAR, place=both)
+
+
+def _is_name(targets: list[ast.expr], name: str) -> bool:
+    return len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
 
 
 def _bindings(reader: Reader) -> Iterator[str]:

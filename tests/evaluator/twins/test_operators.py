@@ -71,6 +71,13 @@ OFFERS = [
         "'word'",
         r"'wor[a-z]'",
     ),
+    (
+        O.EXPECTED_VAR,
+        ["expected = 'one'", "assert f() == expected", "expected = 'word'", "assert g() == expected"],
+        "",
+        "'word'",
+        r"'wor[a-z]'",
+    ),
     (O.THIRD, ["assert f() is True"], "", "True", "None"),
     (O.THIRD, ["assert f() is None"], "", "None", "False"),
     (O.THIRD, ["assert 'word' in f()"], "", "'word' in f()", r"f\(\) == 'wor[a-z]'"),
