@@ -7,12 +7,12 @@ first, so a patch that works through those passes there and not here (the `rever
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from evaluator.evidence import Expectation
 from evaluator.official import HARNESS, exit_status_without, official_verdict, transcript
 from evaluator.official.grading import REASONS as GRADED
 from evaluator.paths import PatchError
+from evaluator.runner.plan import CANARY_NAME
 from evaluator.spelling import NODE_IDS, spell
 from evaluator.trial import Trial
 from results.record import Official
@@ -97,9 +97,4 @@ def _parser(expected: Expectation) -> tuple[str, Callable[[Iterable[str]], tuple
 
 def _names(canaries: Iterable[str]) -> frozenset[str]:
     """The random names in the canaries' ids: of their module and of their functions."""
-    return frozenset(
-        name
-        for canary in canaries
-        for path, _, test in [canary.partition("::")]
-        for name in (PurePosixPath(path).stem, test)
-    )
+    return frozenset(name for canary in canaries for name in CANARY_NAME.findall(canary))

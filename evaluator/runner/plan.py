@@ -1,6 +1,7 @@
 """What the runner is told: its command line, its canaries, and the key of its frames."""
 
 import json
+import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from pathlib import PurePosixPath
 from evaluator.runner.runners import RUNNERS, Runner
 
 PYTHON = "python"
+CANARY_NAME = re.compile("test_[0-9a-f]{12}")
+"""What is random in the canaries' ids: the names of their module and of their functions."""
 FRAMES = "{frames}"
 """Replaced by the number of the result channel's descriptor inside the sandbox."""
 
