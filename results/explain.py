@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from results.money import Bill, dollars
-from results.record import Verdict
+from results.record import Official, Verdict
 from results.summary import Summary
 
 
@@ -29,7 +29,7 @@ MEANINGS = {
 
 def facts(summary: Summary) -> tuple[Fact, ...]:
     """Everything a summary says in numbers, the most wanted first."""
-    return (_resolved(summary), _progress(summary), *_money(summary), *_times(summary))
+    return (_resolved(summary), _official(summary), _progress(summary), *_money(summary), *_times(summary))
 
 
 def cautions(summary: Summary) -> tuple[str, ...]:
@@ -76,6 +76,25 @@ def _resolved(summary: Summary) -> Fact:
         f"(95 %, {rate.method})."
     )
     return Fact("resolve rate", f"{rate}, {rate.resolved:,} of {rate.scored:,}", meaning)
+
+
+def _official(summary: Summary) -> Fact:
+    rate = summary.official_rate
+    if rate.value is None:
+        return Fact(
+            "official-compatible", "unknown", "No attempt has a verdict of the SWE-bench harness's kind."
+        )
+    unknown = summary.rate.scored - rate.scored
+    ungraded = summary.official[Official.NOT_GRADED]
+    notes = [f"{count(len(summary.disputes), 'attempt')} judged otherwise than above"]
+    notes += [f"{ungraded:,} without a log it would grade, counted as failures"] if ungraded else []
+    notes += [f"{unknown:,} scored above of which it is unknown"] if unknown > 0 else []
+    return Fact(
+        "official-compatible",
+        f"{rate}, {rate.resolved:,} of {rate.scored:,}",
+        "What the SWE-bench harness says of the same runs: comparable with public numbers, but it believes "
+        f"whatever the tested code prints ({'; '.join(notes)}).",
+    )
 
 
 def _progress(summary: Summary) -> Fact:

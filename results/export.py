@@ -13,6 +13,7 @@ from results.database import faults
 from results.money import Bill
 from results.record import Request, Run, RunConfig
 from results.store import Store
+from results.swebench import By
 from tasks.errors import InputError
 
 
@@ -69,16 +70,23 @@ def write_attempts(store: Store, run: Run, path: Path, *, force: bool = False) -
     return _write_lines(path, attempts(store, run), force)
 
 
-def write_report(store: Store, run: Run, path: Path, sample: int = 0, *, force: bool = False) -> None:
-    """Writes SWE-bench's summary of one sample (schema version 2); raises as `write_predictions`."""
-    report = swebench.report(store.ledger(run), _empty(store, run, sample), sample)
+def write_report(
+    store: Store, run: Run, path: Path, sample: int = 0, *, by: By = "official", force: bool = False
+) -> None:
+    """Writes SWE-bench's summary of one sample (schema version 2) by one of the two verdicts.
+
+    Raises as `write_predictions`.
+    """
+    report = swebench.report(store.ledger(run), _empty(store, run, sample), sample, by)
     _write(path, [json.dumps(report, indent=4)], force)
 
 
-def write_logs(store: Store, run: Run, directory: Path, sample: int = 0, *, force: bool = False) -> int:
+def write_logs(
+    store: Store, run: Run, directory: Path, sample: int = 0, *, by: By = "official", force: bool = False
+) -> int:
     """Writes SWE-bench's `logs/run_evaluation/…/<instance>/` for every judged attempt under `directory`.
 
-    Each holds `patch.diff`, `test_output.txt` and `report.json`.
+    Each holds `patch.diff`, `test_output.txt` and `report.json`, the last by one of the two verdicts.
 
     Returns:
         how many instances; raises as `write_predictions`.
@@ -86,11 +94,11 @@ def write_logs(store: Store, run: Run, directory: Path, sample: int = 0, *, forc
     root = directory / "logs" / "run_evaluation" / run.id / model_name(run.config).replace("/", "__")
     if root.exists() and not force:
         raise _exists(root)
-    judged = [row for row in store.records(run.id) if row.sample == sample and swebench.completed(row)]
+    judged = [row for row in store.records(run.id) if row.sample == sample and swebench.completed(row, by)]
     for row in judged:
         record = store.record(run.id, row.instance_id, sample)
         place = root / row.instance_id
-        report = {row.instance_id: swebench.instance_report(record)}
+        report = {row.instance_id: swebench.instance_report(record, by)}
         _write(place / "patch.diff", [record.patch], force)
         _write(place / "test_output.txt", [record.output.decode("utf-8", "replace")], force)
         _write(place / "report.json", [json.dumps(report, indent=4)], force)

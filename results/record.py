@@ -178,6 +178,13 @@ class RecordRow:
     official_reason: str = field(default="", kw_only=True)
     """A stable code (`resolved`, `tests_failed`, `rejected`, `limit`, …); empty with `official`."""
 
+    @property
+    def disputed(self) -> bool:
+        """Whether the two verdicts disagree on a fix; an unknown one disagrees with none."""
+        return self.official.counted and (self.official is Official.RESOLVED) != (
+            self.verdict is Verdict.RESOLVED
+        )
+
 
 @dataclass(frozen=True)
 class Record(RecordRow):

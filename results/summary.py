@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from results.money import Amount, Bill, gpu_cost
 from results.owed import keys, owed
 from results.rates import Rate, resolve_rate
-from results.record import Cost, Ledger, RecordRow, Request, Usage, Verdict
+from results.record import Cost, Ledger, Official, RecordRow, Request, Usage, Verdict
 
 
 class _Part(BaseModel):
@@ -62,6 +62,17 @@ class Named(_Part):
     explanation: str
 
 
+class Dispute(_Part):
+    """An attempt on which the two verdicts disagree, with the reason of each."""
+
+    instance_id: str
+    sample: int
+    verdict: Verdict
+    reason: str
+    official: Official
+    official_reason: str
+
+
 class Reason(_Part):
     verdict: Verdict
     reason: str
@@ -74,6 +85,7 @@ class Repository(_Part):
     name: str
     done: int
     rate: Rate
+    official_rate: Rate
     cost: Bill
 
 
@@ -105,6 +117,12 @@ class Summary(_Part):
     to_grade: int
     verdicts: dict[Verdict, int]
     rate: Rate
+    """Of the trusted verdict."""
+    official: dict[Official, int]
+    """Attempts by official-compatible verdict."""
+    official_rate: Rate
+    """As the SWE-bench harness would have it, of the same runs; a log it would not grade is a failure."""
+    disputes: tuple[Dispute, ...]
     bill: Bill
     cost: Amount
     cost_per_resolved: Amount
@@ -139,12 +157,9 @@ def summarise(ledger: Ledger) -> Summary:
     held = gpu_cost(config, ledger.sessions, requests)
     costs = (*ledger.costs, held) if held else ledger.costs
     bill = Bill.of(requests, costs)
-    rate = resolve_rate(
-        (record.instance_id, record.verdict is Verdict.RESOLVED)
-        for record in records
-        if record.verdict.scored
-    )
+    rate = _rate(records)
     counts = Counter(record.verdict for record in records)
+    official = Counter(record.official for record in records)
     reasons = Counter((record.verdict, record.reason) for record in records)
     return Summary(
         run_id=ledger.run.id,
@@ -168,6 +183,9 @@ def summarise(ledger: Ledger) -> Summary:
         to_grade=len(due.grade),
         verdicts={verdict: counts[verdict] for verdict in Verdict},
         rate=rate,
+        official={verdict: official[verdict] for verdict in Official},
+        official_rate=_official_rate(records),
+        disputes=_disputes(records),
         bill=bill,
         cost=bill.total,
         cost_per_resolved=bill.per(rate.resolved),
@@ -197,6 +215,26 @@ def _rate(records: Iterable[RecordRow]) -> Rate:
     )
 
 
+def _official_rate(records: Iterable[RecordRow]) -> Rate:
+    return resolve_rate(
+        (record.instance_id, record.official is Official.RESOLVED)
+        for record in records
+        if record.official.counted
+    )
+
+
+def _disputes(records: Iterable[RecordRow]) -> tuple[Dispute, ...]:
+    return tuple(
+        Dispute(**{name: getattr(record, name) for name in Dispute.model_fields})
+        for record in _in_order(records)
+        if record.disputed
+    )
+
+
+def _in_order(records: Iterable[RecordRow]) -> list[RecordRow]:
+    return sorted(records, key=lambda record: (record.instance_id, record.sample))
+
+
 def _stages(records: list[RecordRow], requests: Iterable[Request]) -> tuple[Stage, ...]:
     return (
         Stage.of("model", [request.seconds for request in requests]),
@@ -215,7 +253,7 @@ def _named(records: Iterable[RecordRow], verdict: Verdict) -> tuple[Named, ...]:
             reason=record.reason,
             explanation=record.explanation,
         )
-        for record in sorted(records, key=lambda record: (record.instance_id, record.sample))
+        for record in _in_order(records)
         if record.verdict is verdict
     )
 
@@ -231,6 +269,7 @@ def _repositories(records: Iterable[RecordRow], requests: Iterable[Request]) -> 
             name=name,
             done=sum(record.verdict is not Verdict.INFRA_ERROR for record in judged),
             rate=_rate(judged),
+            official_rate=_official_rate(judged),
             cost=Bill.of(asked),
         )
         for name, (judged, asked) in by_name.items()

@@ -11,7 +11,7 @@ from rich.text import Text
 from results.explain import MEANINGS, cautions, count, duration, facts
 from results.money import Bill
 from results.record import Record, Request, Verdict
-from results.summary import Named, Summary
+from results.summary import Dispute, Named, Summary
 from results.text import excerpt, line, plain
 
 NAMES_SHOWN = 20
@@ -42,6 +42,7 @@ def render(summary: Summary, *, explain: bool = False) -> RenderableType:
         seen = ", ".join(f"{plain(flag)} {number:,}" for flag, number in summary.flags.items())
         parts += [Text(), Text(f"flags: {seen}")]
     several = summary.samples > 1
+    parts += _disputes(summary.disputes, several)
     parts += _names("not scored, task quarantined", summary.quarantined, several)
     parts += _names("not scored, owed again", summary.infra, several)
     return Group(*parts)
@@ -67,6 +68,7 @@ def render_attempt(record: Record, requests: Iterable[Request] = (), *, lines: i
     for name, value in (
         ("reason", record.reason),
         ("explanation", record.explanation),
+        ("official", _official(record)),
         ("fail-to-pass", f"{record.f2p_passed} of {record.f2p_total} pass"),
         ("pass-to-pass", f"{record.p2p_passed} of {record.p2p_total} pass"),
         ("flags", ", ".join(record.flags) or "none"),
@@ -83,13 +85,33 @@ def render_attempt(record: Record, requests: Iterable[Request] = (), *, lines: i
     )
     parts: list[RenderableType] = [title, table]
     parts += _section("required tests that did not pass", [line(test, 400) for test in record.failed])
-    parts += _section(
-        "evidence", [f"{line(str(key))}: {_short(value)}" for key, value in record.evidence.items()]
-    )
+    evidence = dict(record.evidence)
+    parts += _checks(evidence.pop("checks", None))
+    parts += _section("evidence", [f"{line(str(key))}: {_short(value)}" for key, value in evidence.items()])
     parts += _section("patch", [excerpt(record.patch, lines)] if record.patch else ["(none)"])
     output = record.output.decode("utf-8", "replace")
     parts += _section("test output", [excerpt(output, lines)] if output else [])
     return Group(*parts)
+
+
+def _official(record: Record) -> str:
+    if not record.official.counted:
+        return "unknown"
+    said = record.evidence.get("official")
+    sentence = said.get("explanation", "") if isinstance(said, dict) else ""
+    return f"{record.official.value} ({record.official_reason}): {sentence}"
+
+
+def _checks(made: object) -> list[RenderableType]:
+    """The judge's checks in their order: those that were met, and the one that was not."""
+    if not isinstance(made, list) or not made:
+        return []
+    table = _plain_table()
+    for asked, shown, finding in made:
+        mark = Text("no", "red") if finding else Text("yes", "green")
+        ending = f"  → {line(str(finding))}" if finding else ""
+        table.add_row(mark, Text(line(str(asked))), Text(line(str(shown), 400) + ending, "dim"))
+    return [Text(), Text("checks", "bold"), Padding(table, (0, 0, 0, 2))]
 
 
 def to_text(renderable: RenderableType, width: int = 100) -> str:
@@ -133,18 +155,30 @@ def _verdicts(summary: Summary, explain: bool) -> RenderableType:
 
 
 def _repositories(summary: Summary) -> RenderableType:
-    table = _plain_table("repository", "judged", "resolved", "scored", "rate (95 %)")
+    table = _plain_table("repository", "judged", "resolved", "trusted (95 %)", "official (95 %)")
     # What the run paid as a whole belongs to no project: a column without it would mislead.
     priced = bool(summary.bill.asked and not summary.costs)
     if priced:
         table.add_column("cost")
-    for column in table.columns[1:]:
+    for column in table.columns:
         column.justify = "right"
-        column.no_wrap = True
+        # Where a page is narrow the two rates break before their intervals.
+        column.no_wrap = column.header not in ("trusted (95 %)", "official (95 %)")
+    table.columns[0].justify = "left"
     for part in summary.repositories:
-        row = [f"{part.done:,}", f"{part.rate.resolved:,}", f"{part.rate.scored:,}", str(part.rate)]
+        row = [f"{part.done:,}", f"{part.rate.resolved:,} of {part.rate.scored:,}", str(part.rate)]
+        row.append(str(part.official_rate))
         table.add_row(Text(line(part.name)), *row, *([str(part.cost.total)] if priced else []))
     return table
+
+
+def _disputes(disputes: tuple[Dispute, ...], several: bool) -> list[RenderableType]:
+    rows = [
+        f"{line(one.instance_id)}{f', sample {one.sample}' if several else ''}: {one.verdict.value} "
+        f"({line(one.reason)}), officially {one.official.value} ({line(one.official_reason)})"
+        for one in disputes[:NAMES_SHOWN]
+    ]
+    return _section("trusted and official-compatible verdict disagree", _cut(rows, len(disputes)))
 
 
 def _names(title: str, named: tuple[Named, ...], several: bool) -> list[RenderableType]:
@@ -154,9 +188,12 @@ def _names(title: str, named: tuple[Named, ...], several: bool) -> list[Renderab
         + line(one.explanation or one.reason)
         for one in named[:NAMES_SHOWN]
     ]
-    if len(named) > NAMES_SHOWN:
-        rows.append(f"… and {len(named) - NAMES_SHOWN:,} more")
-    return _section(title, rows)
+    return _section(title, _cut(rows, len(named)))
+
+
+def _cut(rows: list[str], number: int) -> list[str]:
+    """The rows, and how many of `number` they leave out."""
+    return [*rows, f"… and {number - len(rows):,} more"] if number > len(rows) else rows
 
 
 def _section(title: str, rows: list[str]) -> list[RenderableType]:

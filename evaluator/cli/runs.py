@@ -14,6 +14,7 @@ from evaluator.cli.noun import Noun, existing_store
 from results.export import write_attempts, write_logs, write_predictions, write_report
 from results.record import Verdict
 from results.summary import summarise
+from results.swebench import By
 from results.table import STYLES, render, render_attempt
 from results.text import line
 
@@ -48,7 +49,8 @@ def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) 
     if not summaries:
         out().print(Text(f"No runs are kept in {output}. `assay run` makes the first one."))
         return
-    table = Table("run", "tasks", "done", "resolve rate", "cost", "per fix", box=None, pad_edge=False)
+    headers = ("run", "tasks", "done", "resolve rate", "official", "cost", "per fix")
+    table = Table(*headers, box=None, pad_edge=False)
     table.columns[0].no_wrap = True  # it is there to be copied
     for summary in summaries:
         table.add_row(
@@ -56,6 +58,7 @@ def list_runs(output: flags.Output = flags.OUTPUT, as_json: flags.Json = False) 
             Text(line(Path(summary.dataset).name, 40)),
             f"{summary.done}/{summary.total}",
             str(summary.rate),
+            str(summary.official_rate),
             str(summary.cost),
             str(summary.cost_per_resolved),
         )
@@ -112,7 +115,7 @@ def attempts(
     output: flags.Output = flags.OUTPUT,
     as_json: flags.Json = False,
 ) -> None:
-    """List the attempts of a run: verdict, reason, tests passed of those required, seconds.
+    """List the attempts of a run: both verdicts, tests passed of those required, seconds.
 
     \b
     assay runs attempts latest
@@ -125,7 +128,7 @@ def attempts(
     if as_json:
         emit([asdict(row) | {"spent": row.spent.model_dump()} for row in judged])
         return
-    headers = ("instance", "verdict", "reason", "fixed", "kept", "build s", "tests s")
+    headers = ("instance", "verdict", "reason", "official", "fixed", "kept", "build s", "tests s")
     table = Table(*headers, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for row in judged:
@@ -134,6 +137,7 @@ def attempts(
             Text(line(row.instance_id) + sample),
             Text(row.verdict.value, STYLES[row.verdict]),
             Text(line(row.reason)),
+            Text(row.official.value or "unknown", "bold" if row.disputed else ""),
             f"{row.f2p_passed}/{row.f2p_total}",
             f"{row.p2p_passed}/{row.p2p_total}",
             f"{row.spent.build:.1f}",
@@ -158,6 +162,12 @@ def export(
         Path | None, typer.Option("-f", "--file", help="Where to (default: named after the run).")
     ] = None,
     sample: Annotated[int, typer.Option(min=0, help="Which sample; attempts holds all.")] = 0,
+    by: Annotated[
+        By,
+        typer.Option(
+            help="Which verdict report and logs go by: official (comparable with leaderboards) or trusted."
+        ),
+    ] = "official",
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     output: flags.Output = flags.OUTPUT,
     as_json: flags.Json = False,
@@ -174,9 +184,9 @@ def export(
         if kind == "predictions":
             write_predictions(store, found, target, sample, force=force)
         elif kind == "report":
-            write_report(store, found, target, sample, force=force)
+            write_report(store, found, target, sample, by=by, force=force)
         elif kind == "logs":
-            write_logs(store, found, target, sample, force=force)
+            write_logs(store, found, target, sample, by=by, force=force)
         else:
             write_attempts(store, found, target, force=force)
     if as_json:

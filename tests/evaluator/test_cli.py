@@ -269,8 +269,8 @@ def test_an_attempt_is_shown_with_all_that_it_rests_on(toys: ToySet, kept: Path,
 def test_attempts_are_listed_by_verdict(toys: ToySet, kept: Path, assay: Assay) -> None:
     """One line each, with what was asked of it and what it did."""
     listed = assay("runs", "attempts", "-o", kept).out.splitlines()
-    assert [row.split()[:5] for row in listed[1:]] == [
-        [name, "RESOLVED", "resolved", "1/1", "1/1"] for name in toys.names[:2]
+    assert [row.split()[:6] for row in listed[1:]] == [
+        [name, "RESOLVED", "resolved", "resolved", "1/1", "1/1"] for name in toys.names[:2]
     ]
     assert len(assay("runs", "attempts", "-o", kept, "--verdict", "TAMPERED").out.splitlines()) == 1
 

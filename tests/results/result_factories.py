@@ -10,6 +10,7 @@ from results.record import (
     AttemptRow,
     Cost,
     Ledger,
+    Official,
     Price,
     Record,
     RecordRow,
@@ -21,6 +22,15 @@ from results.record import (
     Usage,
     Verdict,
 )
+
+OFFICIAL = {
+    Verdict.RESOLVED: (Official.RESOLVED, "resolved"),
+    Verdict.NOT_RESOLVED: (Official.NOT_RESOLVED, "tests_failed"),
+    Verdict.TAMPERED: (Official.NOT_RESOLVED, "tests_failed"),
+    Verdict.SUSPECT: (Official.NOT_RESOLVED, "tests_failed"),
+    Verdict.INVALID_PATCH: (Official.NOT_GRADED, "apply"),
+}
+"""What the harness says where the two verdicts agree."""
 
 START = datetime(2026, 11, 30, 15, 42, tzinfo=UTC)
 
@@ -64,7 +74,8 @@ def a_record(instance: str = "psf__requests-0", sample: int = 0, **changes: Any)
         output=b"1 passed\n",
         evidence={"exit_status": 1},
     )
-    return replace(record, **changes)
+    official, reason = OFFICIAL.get(changes.get("verdict", Verdict.RESOLVED), (Official.NONE, ""))
+    return replace(record, **({"official": official, "official_reason": reason} | changes))
 
 
 def a_row(instance: str, sample: int = 0, verdict: Verdict = Verdict.RESOLVED, **changes: Any) -> RecordRow:

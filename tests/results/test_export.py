@@ -5,7 +5,7 @@ from result_factories import a_config, a_ledger, a_record, a_request, a_row, an_
 
 from results import swebench
 from results.export import attempts, predictions, write_attempts, write_logs, write_predictions, write_report
-from results.record import AttemptRow, Verdict
+from results.record import AttemptRow, Official, Verdict
 from results.store import Store
 from tasks.errors import InputError, StoreError
 
@@ -88,9 +88,8 @@ def test_every_verdict_has_its_place_in_the_report():
     )
     ungraded = config.instances[len(verdicts)]
     rows = tuple(AttemptRow(record.instance_id, 0, "", 1.0) for record in records)
-    report = swebench.report(
-        a_ledger(config, records, attempts=(*rows, AttemptRow(ungraded, 0, "", 1.0))), empty=()
-    )
+    ledger = a_ledger(config, records, attempts=(*rows, AttemptRow(ungraded, 0, "", 1.0)))
+    report = swebench.report(ledger, empty=(), by="trusted")
     assert report["infra_failure_ids"] == ["psf__requests-5"]
     assert report["ambiguous_failure_ids"] == ["psf__requests-4", "psf__requests-6", ungraded]
     assert report["failure_reasons"][ungraded] == "not graded yet"
@@ -102,6 +101,26 @@ def test_every_verdict_has_its_place_in_the_report():
     assert report["completed_instances"] == report["resolved_instances"] + report["unresolved_instances"]
     failures = set(report["infra_failure_ids"]) | set(report["ambiguous_failure_ids"])
     assert failures <= set(report["unresolved_ids"]) | set(report["error_ids"])
+
+
+@pytest.mark.parametrize(
+    ("official", "reason", "places"),
+    [
+        (Official.RESOLVED, "resolved", {"completed", "resolved"}),
+        (Official.NOT_RESOLVED, "tests_failed", {"completed", "unresolved"}),
+        (Official.NOT_GRADED, "exit_status", {"completed", "unresolved"}),
+        (Official.NOT_GRADED, "apply", {"error"}),
+        (Official.NOT_GRADED, "limit", {"error"}),
+        (Official.NONE, "", {"error", "ambiguous_failure"}),
+    ],
+)
+def test_the_report_goes_by_the_official_compatible_verdict(official, reason, places):
+    """So that its numbers are those of a leaderboard; asked to, it goes by the trusted one."""
+    row = a_row("psf__requests-0", verdict=Verdict.TAMPERED, official=official, official_reason=reason)
+    ledger = a_ledger(a_config(1), (row,))
+    counted = {name for name, ids in swebench.report(ledger, ()).items() if ids == ["psf__requests-0"]}
+    assert counted == {"submitted_ids", *(f"{place}_ids" for place in places)}
+    assert swebench.report(ledger, (), by="trusted")["unresolved_ids"] == ["psf__requests-0"]
 
 
 def test_logs_lie_where_the_harness_puts_them(tmp_path, store, run):

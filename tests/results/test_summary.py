@@ -5,7 +5,7 @@ from decimal import Decimal
 from result_factories import a_config, a_ledger, a_request, a_row
 
 from results.explain import cautions, facts
-from results.record import Cost, Spent, Verdict
+from results.record import Cost, Official, Spent, Verdict
 from results.summary import Summary, repository, summarise
 
 
@@ -174,3 +174,47 @@ def test_an_empty_run_has_a_summary():
     summary = summarise(a_ledger())
     assert named(summary)["resolve rate"] == "unknown"
     assert summary.to_solve == summary.total == 3
+
+
+def disputed_ledger():
+    """One attempt the harness believes, one it refuses, one it agrees on, one it was never asked about."""
+    config = a_config(4)
+    first, second, third, fourth = config.instances
+    return a_ledger(
+        config,
+        (
+            a_row(first, verdict=Verdict.TAMPERED, official=Official.RESOLVED, official_reason="resolved"),
+            a_row(second, official=Official.NOT_GRADED, official_reason="exit_status"),
+            a_row(third),
+            a_row(fourth, verdict=Verdict.INVALID_PATCH, official=Official.NONE, official_reason=""),
+        ),
+    )
+
+
+def test_both_rates_stand_side_by_side():
+    """Each with its interval; a log the harness refuses is a failure, what it was not asked is in no rate."""
+    summary = summarise(disputed_ledger())
+    assert (summary.rate.resolved, summary.rate.scored) == (2, 4)
+    assert (summary.official_rate.resolved, summary.official_rate.scored) == (2, 3)
+    assert named(summary)["resolve rate"].endswith("2 of 4")
+    assert named(summary)["official-compatible"].endswith("2 of 3")
+    assert summary.official == {"resolved": 2, "not_resolved": 0, "not_graded": 1, "": 1}
+    assert summary.repositories[0].official_rate == summary.official_rate
+    assert "2 attempts judged otherwise" in facts(summary)[1].meaning
+
+
+def test_disagreements_are_listed_with_both_reasons():
+    """By instance; an attempt without an official-compatible verdict disagrees with none."""
+    disputes = summarise(disputed_ledger()).disputes
+    assert [(one.instance_id, one.verdict, one.reason, one.official_reason) for one in disputes] == [
+        ("psf__requests-0", Verdict.TAMPERED, "tampered", "resolved"),
+        ("psf__requests-1", Verdict.RESOLVED, "resolved", "exit_status"),
+    ]
+
+
+def test_runs_from_before_the_second_verdict_say_unknown():
+    """Not zero."""
+    row = a_row("psf__requests-0", official=Official.NONE, official_reason="")
+    summary = summarise(a_ledger(a_config(1), (row,)))
+    assert named(summary)["official-compatible"] == "unknown"
+    assert summary.disputes == ()

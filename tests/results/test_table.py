@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from result_factories import a_config, a_ledger, a_record, a_request, a_row
 from rich.console import Console
 
-from results.record import Verdict
+from results.record import Official, Verdict
 from results.summary import summarise
 from results.table import render, render_attempt, to_text
 from results.text import excerpt, line, plain
@@ -148,3 +148,37 @@ def test_pages_without_a_terminal_are_plain_text():
     text = to_text(render(hostile_summary()))
     assert "\x1b" not in text
     assert all(row == row.rstrip() for row in text.split("\n"))
+
+
+OFFICIALLY = {"official": Official.RESOLVED, "official_reason": "resolved"}
+
+
+def test_disagreements_are_on_the_page():
+    """Each by instance, with both verdicts and both reasons."""
+    row = a_row("a__b-1", verdict=Verdict.TAMPERED, reason="canary_passed", **OFFICIALLY)
+    text = to_text(render(summarise(a_ledger(a_config(instances=("a__b-1",)), (row,)))), 140)
+    assert "a__b-1: TAMPERED (canary_passed), officially resolved (resolved)" in text
+    assert "0.0% (0.0% to 79.3%), 0 of 1" in text
+    assert "100.0% (20.7% to 100.0%), 1 of 1" in text
+
+
+def test_an_attempt_says_which_check_said_what():
+    """The checks in their order, what each was shown, and the one that decided."""
+    checks = [["no limit was reached", "none", ""], ["every fail-to-pass test passed", "0 of 1", "f2p_fail"]]
+    text = to_text(render_attempt(a_record(verdict=Verdict.NOT_RESOLVED, evidence={"checks": checks})))
+    assert [row.split() for row in text.splitlines() if row.startswith(("  yes", "  no"))] == [
+        ["yes", "no", "limit", "was", "reached", "none"],
+        ["no", "every", "fail-to-pass", "test", "passed", "0", "of", "1", "→", "f2p_fail"],
+    ]
+
+
+def test_an_attempt_shows_both_verdicts():
+    """With the sentence that goes with the official-compatible one."""
+    record = a_record(
+        official=Official.NOT_GRADED,
+        official_reason="exit_status",
+        evidence={"official": {"explanation": "No line shows it."}},
+    )
+    assert "not_graded (exit_status): No line shows it." in to_text(render_attempt(record))
+    unknown = to_text(render_attempt(a_record(official=Official.NONE, official_reason="")))
+    assert ["official", "unknown"] in [row.split() for row in unknown.splitlines()]
