@@ -26,9 +26,7 @@ def _last(reader: Reader) -> Place | None:
     """The last statement of the test, unless it leaves the test, or the test is a generator."""
     body = reader.function.node.body
     last = reader.places[-1].top if reader.places else None
-    generates = any(
-        isinstance(node, ast.Yield | ast.YieldFrom) for statement in body for node in walk_own(statement)
-    )
+    generates = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_own(body))
     if last is not body[-1] or generates or isinstance(last, ast.Return | ast.Raise | ast.Pass):
         return None
     return next(place for place in reader.places if place.statement is last)

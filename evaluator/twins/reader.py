@@ -1,7 +1,7 @@
 """Reads a test function: its assertions, and whether each is reached whenever the test passes."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from evaluator.twins.functions import TestFunction
@@ -120,13 +120,14 @@ class Reader:
         return argument if is_numpys and isinstance(argument, ast.Compare) else None
 
 
-def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and what is in it, but for the insides of functions and classes defined there."""
-    pending = [node]
+def walk_own(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """What is in some statements, in their order, but for the functions and classes defined there."""
+    pending = [*statements][::-1]
     while pending:
-        current = pending.pop()
-        yield current
-        pending += [child for child in ast.iter_child_nodes(current) if not isinstance(child, _NESTED)]
+        node = pending.pop()
+        if not isinstance(node, _NESTED):
+            yield node
+            pending += reversed([*ast.iter_child_nodes(node)])
 
 
 def _places(function: TestFunction) -> Iterator[Place]:
@@ -142,7 +143,7 @@ def _places(function: TestFunction) -> Iterator[Place]:
             inside = unconditional and _is_transparent(statement)
             pending += [(child, inside) for child in reversed(list(_statements(statement)))]
         # Whatever comes after a return may not be reached by a test that passes.
-        always = always and not any(isinstance(node, ast.Return) for node in walk_own(top))
+        always = always and not any(isinstance(node, ast.Return) for node in walk_own([top]))
 
 
 def _parameters(function: TestFunction) -> frozenset[str]:

@@ -74,14 +74,10 @@ def _edit(source: Source, node: FunctionNode, statement: str) -> Edit:
 
 
 def _wrong(node: FunctionNode) -> str:
-    if any(isinstance(inner, ast.Yield | ast.YieldFrom) for part in node.body for inner in walk_own(part)):
+    own = tuple(walk_own(node.body))
+    if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in own):
         return "return; yield"
-    returned = [
-        inner.value
-        for part in node.body
-        for inner in walk_own(part)
-        if isinstance(inner, ast.Return) and inner.value is not None
-    ]
+    returned = [inner.value for inner in own if isinstance(inner, ast.Return) and inner.value is not None]
     return f"return {_wrong_value(returned[-1])}" if returned else "pass"
 
 

@@ -132,6 +132,7 @@ REACHED = {
     "top level": (["assert f() == 1"], True),
     "after a loop": (["for x in y:", "    g(x)", "assert f() == 1"], True),
     "in a counted block": (["with self.assertNumQueries(2):", "    assert f() == 1"], True),
+    "after a function": (["def g():", "    return 1", "assert f() == 1"], True),
     "in a loop": (["for x in y:", "    assert f() == 1"], False),
     "in a branch": (["if x:", "    assert f() == 1"], False),
     "in a try": (["try:", "    assert f() == 1", "except AssertionError:", "    pass"], False),

@@ -108,6 +108,7 @@ OFFERS = [
     (O.ASSERT_NOT, ["assert f()"], "", "f()", r"not f\(\)"),
     (O.ASSERT_NOT, ["assert not (a or b)"], "", "not (a or b)", r"\(a or b\)"),
     (O.APPEND, ["v = f()", "g(v)"], "", "", r"; assert v == '[a-z]{8}'"),
+    (O.APPEND, ["v = f()", "def g():", "    yield v", "g()"], "", "", r"; assert v == '[a-z]{8}'"),
     (O.APPEND, ["v = f()", "for x in v:", "    g(x)"], "", "", r"\n    assert v == '[a-z]{8}'"),
     (O.NONE_WRAP, ["assert f() == g()"], "", "f() == g()", r"\(f\(\) == g\(\)\) is None"),
     (O.WRAP_RAISES, ["f()"], PYTEST, "", r"with pytest\.raises\(\w+Error\): "),

@@ -53,6 +53,14 @@ def test_a_twin_that_fails_by_its_assertion_is_proven() -> None:
     assert proof.convicts
 
 
+def test_other_canaries_are_no_other_tests() -> None:
+    """Every run brings two tests of its own."""
+    assert isinstance(
+        verdict(Session((), (), (*session().collected, ("tests/test_9.py::c", ())), session(FALSE).reports)),
+        Proof,
+    )
+
+
 def test_a_twin_that_passes_on_the_unfixed_code_does_not_convict() -> None:
     """It agrees with the bug, as an honest but flaky fix may once."""
     proof = verdict(session(FALSE), session())
