@@ -90,7 +90,9 @@ def editable(target: str, environment: Environment, isolated: bool = True) -> st
     if is_legacy(environment):
         return legacy
     install = f"{uv_install()} {flags}{'' if isolated else '--no-build-isolation '}-e {shlex.quote(target)}"
-    in_place = f"[ -f setup.py ] && {ENV}/bin/python setup.py develop {flags}"
+    develop = f"{ENV}/bin/python setup.py develop {flags}"
+    without_script = f"{ENV}/bin/python -c 'import setuptools; setuptools.setup()' develop {flags}"
+    in_place = f"if [ -f setup.py ]; then {develop}; else {without_script}; fi"
     return f"{constrained_first(install)} || {{ {in_place}; }}"
 
 
