@@ -171,7 +171,7 @@ def test_exit_handlers_of_the_repository_have_no_last_word(run: Run) -> None:
     assert "LAST" not in output
 
 
-@pytest.mark.parametrize("script", ["channel.py", "pytest_runner.py", "django_runner.py"])
+@pytest.mark.parametrize("script", ["channel.py", "pytest_runner.py", "django_runner.py", "sympy_runner.py"])
 def test_the_programs_are_python_3_6(script: str) -> None:
     """They run inside every environment, the oldest included."""
     source = Path(__file__).parents[2].joinpath("evaluator", "runner", script).read_text()
