@@ -116,7 +116,7 @@ def perform(story: Story) -> int:
         module.PyTestReporter = reporter(module.PyTestReporter, story)
         runpy.run_path(PROGRAM, run_name="__main__")
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else int(left.code is not None)
+        return int(left.code) if isinstance(left.code, int) else int(left.code is not None)
     except BaseException:
         reason = traceback.format_exc()
         sys.stderr.write(reason)

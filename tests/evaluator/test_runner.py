@@ -4,19 +4,15 @@ import ast
 import hashlib
 import hmac
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toy_runner import outcomes, run_here
 
 from evaluator.evidence import Session
-from evaluator.outcome import outcome, phases
 from evaluator.runner.frames import read_frames
 from evaluator.runner.plan import Plan, place, plant_canaries
 from evaluator.runner.runners import runner_arguments
@@ -35,36 +31,9 @@ def run(tmp_path: Path) -> Run:
         for name, content in {"test_it": test, **files}.items():
             (tmp_path / f"{name}.py").write_text(content)
         plan = Plan(("-rA", "-p", "no:cacheprovider", *arguments), ("test_it.py",))
-        reader, writer = os.pipe()
-        received: list[bytes] = []
-
-        def drain() -> None:
-            while part := os.read(reader, 1 << 16):
-                received.append(part)
-
-        drainer = Thread(target=drain)
-        drainer.start()
-        command = [sys.executable, *plan.command[1:-1], str(writer)]
-        done = subprocess.run(
-            command,
-            input=plan.stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=[writer],
-            cwd=tmp_path,
-            env={"PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"},
-            check=False,
-        )
-        os.close(writer)
-        drainer.join()
-        os.close(reader)
-        return read_frames(b"".join(received), plan.key), done.returncode, done.stdout.decode()
+        return run_here(plan, tmp_path)
 
     return start
-
-
-def outcomes(session: Session) -> dict[str, str]:
-    return {name.partition("::")[2]: str(outcome(reports)) for name, reports in phases(session).items()}
 
 
 def test_every_outcome_is_told_apart(run: Run) -> None:
@@ -103,7 +72,7 @@ def test_every_outcome_is_told_apart(run: Run) -> None:
         "test_sudden": "xfailed",
         "test_up": "failed",
         "test_down": "failed",
-        "TestOld::test_expected": "xfailed",
+        "test_expected": "xfailed",
     }
     assert {name.partition("::")[2]: marks for name, marks in session.collected if marks} == {
         "test_marked": ("skipif",),
