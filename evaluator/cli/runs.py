@@ -11,6 +11,7 @@ from rich.text import Text
 from evaluator.cli import flags
 from evaluator.cli.console import emit, out, write
 from evaluator.cli.noun import Noun, existing_store
+from evaluator.cli.worth import policy_table, rules, worth
 from results.export import write_attempts, write_logs, write_predictions, write_report
 from results.record import Verdict
 from results.summary import summarise
@@ -89,15 +90,18 @@ def show(
         if instance is None:
             summary = summarise(store.ledger(found))
             if as_json:
-                emit(summary.model_dump(mode="json"))
+                emit(summary.model_dump(mode="json") | {"policy": rules()})
                 return
             console.print(render(summary, explain=explain_numbers))
+            if explain_numbers:
+                console.print(policy_table())
             return
         record = store.record(found.id, instance, sample)
         if as_json:
             emit(
                 asdict(record)
                 | {"spent": record.spent.model_dump(), "output": record.output.decode(errors="replace")}
+                | worth(record)
             )
         elif patch:
             write(record.patch.encode(errors="surrogatepass"))
@@ -106,6 +110,8 @@ def show(
         else:
             asked = [r for r in store.requests(found.id) if (r.instance_id, r.sample) == (instance, sample)]
             console.print(render_attempt(record, asked))
+            if explain_numbers:
+                console.print(policy_table())
 
 
 @app.command()
@@ -126,7 +132,7 @@ def attempts(
         judged = [row for row in store.records(found.id) if verdict in (None, row.verdict)]
     judged.sort(key=lambda row: (row.instance_id, row.sample))
     if as_json:
-        emit([asdict(row) | {"spent": row.spent.model_dump()} for row in judged])
+        emit([asdict(row) | {"spent": row.spent.model_dump()} | worth(row) for row in judged])
         return
     headers = ("instance", "verdict", "reason", "official", "fixed", "kept", "build s", "tests s")
     table = Table(*headers, box=None, pad_edge=False)

@@ -266,6 +266,24 @@ def test_an_attempt_is_shown_with_all_that_it_rests_on(toys: ToySet, kept: Path,
         assert part in done.out
 
 
+def test_rewards_come_with_the_policy_they_follow(toys: ToySet, kept: Path, assay: Assay) -> None:
+    """Of a run as a table with the explanations, of each attempt as a number beside the version."""
+    page = assay("runs", "show", "-o", kept, "--explain").out
+    assert "what a verdict is worth, policy 1" in page
+    assert any(row.split()[-1:] == ["none"] and "INFRA_ERROR" in row for row in page.splitlines())
+    record = assay("runs", "show", "-o", kept, "-i", toys.names[0], "--json").json
+    assert (record["reward"], record["policy"], record["official"]) == (1.0, "1", "resolved")
+
+
+def test_an_attempt_shows_every_check_of_the_judge(toys: ToySet, kept: Path, assay: Assay) -> None:
+    """All of them were met by a resolved one; the control tests are among them."""
+    page = assay("runs", "show", "-o", kept, "-i", toys.names[0]).out
+    checks = page.partition("checks\n")[2].partition("evidence\n")[0].strip().splitlines()
+    assert len(checks) >= 12
+    assert all(row.split()[0] == "yes" for row in checks)
+    assert "the control test that cannot pass did not pass" in page
+
+
 def test_attempts_are_listed_by_verdict(toys: ToySet, kept: Path, assay: Assay) -> None:
     """One line each, with what was asked of it and what it did."""
     listed = assay("runs", "attempts", "-o", kept).out.splitlines()
