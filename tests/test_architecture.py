@@ -2,6 +2,7 @@
 
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from tasks import errors
 from tasks.errors import AssayError
 
 ROOMS = (evaluator, results, sandbox, tasks)
-PROGRAMS = ("results.migrations.", "evaluator.runner.pytest_runner")
+PROGRAMS = re.compile(r"results\.migrations\.|evaluator\.runner\.\w+_runner$")
 """Run by Alembic, and inside the sandbox: never imported."""
 WATCHED_IMPORTS = """
 import importlib, json, os, sys
@@ -34,7 +35,7 @@ print(json.dumps(seen))
 
 def modules() -> list[str]:
     found = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in ROOMS)
-    return [module.name for room in found for module in room if not module.name.startswith(PROGRAMS)]
+    return [module.name for room in found for module in room if not PROGRAMS.match(module.name)]
 
 
 def subclasses(kind: type[AssayError]) -> list[type[AssayError]]:
@@ -52,7 +53,8 @@ def test_no_module_is_longer_than_anybody_reads() -> None:
 def test_importing_does_nothing() -> None:
     """No module writes, connects, or starts anything until it is asked to."""
     command = [sys.executable, "-B", "-c", WATCHED_IMPORTS, *modules()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
 
 

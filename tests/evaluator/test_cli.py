@@ -22,7 +22,7 @@ from evaluator.cli.app import app, main
 from results.store import Store
 
 ASSAY = Path(sys.executable).with_name("assay")
-PATIENCE_S = 60
+PATIENCE_S = 300
 HOSTILE = "\x1b[31mred\x1b]0;owned\x07 [bold]loud[/bold] \u202eback"
 
 

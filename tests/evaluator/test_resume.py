@@ -26,7 +26,7 @@ SAMPLES = 3
 ANSWER_S = 0.3
 """All answers together take longer than all kills: the last one still finds something to do."""
 LATEST_S = 0.5
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 def start(*words: object) -> subprocess.Popen[bytes]:
