@@ -10,7 +10,6 @@ from pathlib import Path
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from evaluator.apply import Changes, apply_patch
-from evaluator.canary import Doubt, doubt
 from evaluator.comparable import UNKNOWN, Comparable, comparable, refused
 from evaluator.judge import Judgement, judge
 from evaluator.patch import parse_patch
@@ -27,7 +26,7 @@ from tasks.facts import quarantine_of
 from tasks.printable import printable
 from tasks.task import Task
 
-GRADER_VERSION = "2"
+GRADER_VERSION = "1"
 """Raised when the same patch could get another verdict."""
 TRIES = 3
 LISTED_FAILURES = 50
@@ -66,14 +65,14 @@ def grade(
         ):
             with attempt:
                 sheet.tries += 1
-                graded = _try(setup, patch, workshop.sandbox, limits or Limits(), allow_empty)
+                trial = _try(setup, patch, workshop.sandbox, limits or Limits(), allow_empty)
     except TaskFault as fault:
         return sheet.record(Verdict.TASK_QUARANTINED, fault.code, fault.detail)
     except PatchError as error:
         return sheet.record(Verdict.INVALID_PATCH, error.code, error.detail, refused(error))
     except (BuildError, SourceError, InfraError, OSError) as error:
         return sheet.record(Verdict.INFRA_ERROR, _FAULTS.get(type(error), "infra"), str(error))
-    return sheet.judged(*graded, comparable(task, graded[0]))
+    return sheet.judged(trial, judge(trial.expectation, trial.evidence), comparable(task, trial))
 
 
 def unsupported(tasks: Iterable[Task], environments: str = "built") -> list[str]:
@@ -117,9 +116,7 @@ class Bench:
         self.workshop.sandbox.probe()
 
 
-def _try(
-    setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty: bool
-) -> tuple[Trial, Judgement, Doubt | None]:
+def _try(setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty: bool) -> Trial:
     changes = Changes({})
     if patch.strip() or not allow_empty:
         changes = apply_patch(
@@ -130,11 +127,7 @@ def _try(
         control = run_tests(setup, Changes({}), sandbox, limits)
         if not _began(control):
             raise TaskFault("environment", control.execution.output.decode(errors="replace").strip()[-200:])
-    judgement = judge(trial.expectation, trial.evidence)
-    if judgement.verdict is not Verdict.RESOLVED:
-        return trial, judgement, None
-    doubted = doubt(setup, changes, sandbox, limits)
-    return trial, doubted.cast_on(judgement), doubted
+    return trial
 
 
 def _began(trial: Trial) -> bool:
@@ -189,9 +182,7 @@ class _Sheet:
             evidence=({"detail": detail} if detail else {}) | official.to_json(),
         )
 
-    def judged(
-        self, trial: Trial, judgement: Judgement, doubted: Doubt | None, official: Comparable
-    ) -> Record:
+    def judged(self, trial: Trial, judgement: Judgement, official: Comparable) -> Record:
         execution = trial.execution
         return replace(
             self.record(judgement.verdict, judgement.reason, official=official),
@@ -204,7 +195,7 @@ class _Sheet:
             spent=Spent(
                 build=self.build_s,
                 sandbox=execution.timings.start + execution.timings.stop,
-                tests=execution.timings.run + (doubted.seconds if doubted else 0.0),
+                tests=execution.timings.run,
                 cpu=execution.cpu_s,
                 memory_peak_mb=execution.memory_peak_mb,
             ),
@@ -217,7 +208,6 @@ class _Sheet:
                 "removals": list(trial.workspace.removals),
                 "checks": [check.to_json() for check in judgement.checks],
             }
-            | (doubted.to_json() if doubted else {})
             | official.to_json(),
         )
 
