@@ -7,7 +7,7 @@ exactly its targets fail, by assertion, and without it they fail as well.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from random import Random, SystemRandom
 
-from evaluator.twins import always, contrary, raises, rows, values
+from evaluator.twins import always, contrary, loops, raises, rows, values
 from evaluator.twins.expected import operands
 from evaluator.twins.functions import LineStatus, TestFile, TestFunction, locate
 from evaluator.twins.reader import Reader
@@ -61,6 +61,7 @@ def _all_sites(function: TestFunction) -> Iterator[Site]:
     reader = Reader(function)
     expected = operands(reader)
     yield from values.sites(reader, expected)
+    yield from loops.sites(reader, expected)
     yield from rows.sites(reader, expected)
     yield from raises.sites(reader)
     yield from contrary.sites(reader)

@@ -100,17 +100,16 @@ def _called(call: Called, reader: Reader) -> Iterator[Operand]:
     if message := message_of(call, reader):
         yield Operand(call.place, message, Operator.RAISES_MSG, Operator.RAISES_MSG, Style.PATTERN)
     name, arguments = call.name, call.node.args
-    if name in reader.source.bound and not (name in FRAMEWORKS and FRAMEWORKS[name].local):
-        return  # the file's own helper of a well-known name
-    if name in EQUALITIES and len(arguments) >= 2:
+    if name in EQUALITIES and len(arguments) >= 2 and name not in reader.source.bound:
         one, other = arguments[:2]
         if not (is_pure(one) and is_pure(other)):
             yield Operand(call.place, one, Operator.UT_LIT, None, equality=True)
             yield Operand(call.place, other, Operator.UT_LIT, Operator.UT_NESTED, equality=True)
-    elif name in UNITTEST:
-        yield from _arguments(call.place, call.node, UNITTEST[name], Operator.UT_LIT)
-    elif name in FRAMEWORKS:
-        yield from _arguments(call.place, call.node, FRAMEWORKS[name], Operator.HELPER_LIT)
+        return
+    for table, operator in ((UNITTEST, Operator.UT_LIT), (FRAMEWORKS, Operator.HELPER_LIT)):
+        # A helper that the file defines itself is another one of that name.
+        if (helper := table.get(name)) and (helper.local or name not in reader.source.bound):
+            yield from _arguments(call.place, call.node, helper, operator)
 
 
 def _arguments(place: Place, call: ast.Call, helper: Helper, operator: Operator) -> Iterator[Operand]:

@@ -60,6 +60,11 @@ UNITTEST: Mapping[str, Helper] = {
     **_helpers("assertTemplateUsed", at=(1,), keywords=("template_name", "count")),
     **_helpers("assertFormError", at=(3,), keywords=("errors",)),
     **_helpers("assertURLEqual", at=(1,)),
+    **_helpers("assertNumberMigrations", at=(2,), local=True),
+    **_helpers("assertOperationTypes", at=(3,), local=True),
+    **_helpers("assertOperationAttributes", keywords=("*",), local=True),
+    **_helpers("assertSerializedResultEqual", at=(1,), local=True),
+    **_helpers("assertFormErrors", at=(0,), local=True),
 }
 """Methods of test cases, and functions that go by the same rules."""
 

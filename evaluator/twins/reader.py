@@ -42,6 +42,10 @@ class Called:
     def name(self) -> str:
         return last_name(self.node.func)
 
+    @property
+    def arguments(self) -> list[ast.expr]:
+        return [*self.node.args, *(keyword.value for keyword in self.node.keywords)]
+
 
 class Reader:
     """One test function, taken apart."""

@@ -43,6 +43,7 @@ class Operator(StrEnum):
     EQ_NESTED = "eq_nested"
     UT_NESTED = "ut_nested"
     EXPECTED_VAR = "expected_var"
+    LOOP_ROW = "loop_row"
     PARAM = "param"
     PARAM_KEEPID = "param_keepid"
     THIRD = "third"

@@ -71,10 +71,11 @@ def used_only_as_expected(reader: Reader, operands: Iterable[Operand]) -> dict[s
     for operand in operands:
         if isinstance(operand.node, ast.Name):
             by_name.setdefault(operand.node.id, []).append(operand)
+    labels = {id(argument) for call in reader.calls if call.name == "subTest" for argument in call.arguments}
     uses: Counter[str] = Counter()
     for statement in reader.function.node.body:
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in labels:
                 if node.id in _READS_NAMES:
                     return {}
                 uses[node.id] += 1
@@ -87,7 +88,7 @@ def used_only_as_expected(reader: Reader, operands: Iterable[Operand]) -> dict[s
 
 def _variables(reader: Reader, operands: Iterable[Operand]) -> Iterator[Site]:
     """Literals assigned to a name count for the assertions between that assignment and the next."""
-    bindings = Counter(_bindings(reader))
+    bindings = Counter(bound_names(reader))
     for name, uses in used_only_as_expected(reader, operands).items():
         assigned = [
             (place, place.statement.value)
@@ -108,7 +109,7 @@ def _is_name(targets: list[ast.expr], name: str) -> bool:
     return len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
 
 
-def _bindings(reader: Reader) -> Iterator[str]:
+def bound_names(reader: Reader) -> Iterator[str]:
     for node in ast.walk(reader.function.node):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -116,6 +117,14 @@ def _bindings(reader: Reader) -> Iterator[str]:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 yield from names
                 yield from names
+
+
+def loads(reader: Reader, name: str) -> int:
+    """How often a test reads a name."""
+    return sum(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(reader.function.node)
+    )
 
 
 def strictest(uses: list[Operand]) -> Operand:

@@ -30,7 +30,16 @@ INPUTS = {
     "variable bound anew": ["expected = 'word'", "expected = g()", "assert f() == expected"],
     "variable bound otherwise": ["expected = 'word'", "for expected in x:", "    assert f() == expected"],
     "variable read by name": ["expected = 'word'", "assert f() == expected", "g(locals())"],
-    "loop table": ["for given, expected in [('word', 7)]:", "    assert f(given) == expected"],
+    "input column of a loop": ["for given, want in [('word', x), (7, y)]:", "    assert f(given) == want"],
+    "column of a loop that is given as well": [
+        "for expected in ['word', 7]:",
+        "    assert f(expected) == expected",
+    ],
+    "column of a table that others read": [
+        "table = [(x, 'word')]",
+        "for given, want in table:",
+        "    assert f(given, table) == want",
+    ],
     "set-up": ["x = f('word', 7)", "x.run(['word'])", "assert x.done"],
     "context manager": ["with self.settings(WORD='word'):", "    assert f() == x"],
     "constant comparison": ["assert 'word' == 'word'"],
