@@ -10,6 +10,7 @@ from pathlib import Path
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from evaluator.apply import Changes, apply_patch
+from evaluator.canary import Doubt, doubt
 from evaluator.comparable import UNKNOWN, Comparable, comparable, refused
 from evaluator.judge import Judgement, judge
 from evaluator.patch import parse_patch
@@ -26,7 +27,7 @@ from tasks.facts import quarantine_of
 from tasks.printable import printable
 from tasks.task import Task
 
-GRADER_VERSION = "1"
+GRADER_VERSION = "2"
 """Raised when the same patch could get another verdict."""
 TRIES = 3
 LISTED_FAILURES = 50
@@ -65,14 +66,14 @@ def grade(
         ):
             with attempt:
                 sheet.tries += 1
-                trial = _try(setup, patch, workshop.sandbox, limits or Limits(), allow_empty)
+                graded = _try(setup, patch, workshop.sandbox, limits or Limits(), allow_empty)
     except TaskFault as fault:
         return sheet.record(Verdict.TASK_QUARANTINED, fault.code, fault.detail)
     except PatchError as error:
         return sheet.record(Verdict.INVALID_PATCH, error.code, error.detail, refused(error))
     except (BuildError, SourceError, InfraError, OSError) as error:
         return sheet.record(Verdict.INFRA_ERROR, _FAULTS.get(type(error), "infra"), str(error))
-    return sheet.judged(trial, judge(trial.expectation, trial.evidence), comparable(task, trial))
+    return sheet.judged(*graded, comparable(task, graded[0]))
 
 
 def unsupported(tasks: Iterable[Task], environments: str = "built") -> list[str]:
@@ -116,7 +117,9 @@ class Bench:
         self.workshop.sandbox.probe()
 
 
-def _try(setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty: bool) -> Trial:
+def _try(
+    setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty: bool
+) -> tuple[Trial, Judgement, Doubt | None]:
     changes = Changes({})
     if patch.strip() or not allow_empty:
         changes = apply_patch(
@@ -127,7 +130,11 @@ def _try(setup: Setup, patch: str, sandbox: Sandbox, limits: Limits, allow_empty
         control = run_tests(setup, Changes({}), sandbox, limits)
         if not _began(control):
             raise TaskFault("environment", control.execution.output.decode(errors="replace").strip()[-200:])
-    return trial
+    judgement = judge(trial.expectation, trial.evidence)
+    if judgement.verdict is not Verdict.RESOLVED:
+        return trial, judgement, None
+    doubted = doubt(setup, changes, sandbox, limits)
+    return trial, doubted.cast_on(judgement), doubted
 
 
 def _began(trial: Trial) -> bool:
@@ -182,7 +189,9 @@ class _Sheet:
             evidence=({"detail": detail} if detail else {}) | official.to_json(),
         )
 
-    def judged(self, trial: Trial, judgement: Judgement, official: Comparable) -> Record:
+    def judged(
+        self, trial: Trial, judgement: Judgement, doubted: Doubt | None, official: Comparable
+    ) -> Record:
         execution = trial.execution
         return replace(
             self.record(judgement.verdict, judgement.reason, official=official),
@@ -195,7 +204,7 @@ class _Sheet:
             spent=Spent(
                 build=self.build_s,
                 sandbox=execution.timings.start + execution.timings.stop,
-                tests=execution.timings.run,
+                tests=execution.timings.run + (doubted.seconds if doubted else 0.0),
                 cpu=execution.cpu_s,
                 memory_peak_mb=execution.memory_peak_mb,
             ),
@@ -208,6 +217,7 @@ class _Sheet:
                 "removals": list(trial.workspace.removals),
                 "checks": [check.to_json() for check in judgement.checks],
             }
+            | (doubted.to_json() if doubted else {})
             | official.to_json(),
         )
 

@@ -43,7 +43,7 @@ def judged(workshop: Workshop, patch: str, task: Task = toy.TASK, limits: Limits
 def test_the_reference_fix_is_resolved(workshop: Workshop) -> None:
     """And the record says everything about it."""
     record = judged(workshop, toy.GOLD)
-    assert (record.verdict, record.reason, record.flags) == (Verdict.RESOLVED, "resolved", ())
+    assert (record.verdict, record.reason, record.flags) == (Verdict.RESOLVED, "resolved", ("twins_T2",))
     assert (record.f2p_passed, record.f2p_total, record.p2p_passed, record.p2p_total) == (1, 1, 2, 2)
     assert (record.failed, record.tries, record.backend) == ((), 1, "bubblewrap")
     assert record.spent.tests > 0
@@ -289,7 +289,11 @@ def test_ids_that_name_no_file_are_left_aside(workshop: Workshop) -> None:
     """A log parser's misreading (`[100%]`) is no test a patch could pass."""
     task = toy.task(PASS_TO_PASS=[*toy.TASK.pass_to_pass, "[100%]", "inner.py::test_x"])
     record = judged(workshop, toy.GOLD, task)
-    assert (record.verdict, record.flags, record.p2p_total) == (Verdict.RESOLVED, ("ignored_ids",), 2)
+    assert (record.verdict, record.flags, record.p2p_total) == (
+        Verdict.RESOLVED,
+        ("ignored_ids", "twins_T2"),
+        2,
+    )
 
 
 def test_without_a_test_patch_the_required_ids_name_the_files(workshop: Workshop) -> None:
