@@ -9,6 +9,9 @@ from tasks.errors import InputError
 from tasks.printable import printable
 from tasks.task import TaskSet
 
+SHOWN = 10
+"""Unknown ids named at most; with the wrong set all of them are."""
+
 
 def select(
     tasks: TaskSet, instances: Sequence[str] = (), pattern: str | None = None, limit: int | None = None
@@ -44,12 +47,12 @@ def _check_known(tasks: TaskSet, instances: Sequence[str]) -> None:
     known = {task.instance_id: task for task in tasks}
     unknown = [name for name in dict.fromkeys(instances) if name not in known]
     if unknown:
+        lines = [f"  {printable(name)}{_close(name, known)}" for name in unknown[:SHOWN]]
+        if len(unknown) > SHOWN:
+            lines.append(f"  … and {len(unknown) - SHOWN} more")
         raise InputError(
-            "\n".join(
-                [f"{printable(tasks.name)} holds no:"]
-                + [f"  {printable(name)}{_close(name, known)}" for name in unknown]
-            ),
-            "Instance ids are listed by `assay tasks list`.",
+            "\n".join([f"{printable(tasks.name)} holds no:", *lines]),
+            "Is it the right --dataset? `assay tasks list` lists the ids of one.",
         )
 
 

@@ -57,3 +57,10 @@ def test_wishes_that_leave_nothing_are_refused(wish: dict[str, object]) -> None:
     """A run of no task would end at once and look finished."""
     with pytest.raises(InputError):
         select(TASKS, **wish)  # type: ignore[arg-type]
+
+
+def test_the_wrong_set_is_not_answered_with_every_id() -> None:
+    """A few of the unknown ids tell as much as all of them."""
+    with pytest.raises(InputError) as caught:
+        select(TASKS, [f"unknown-{number}" for number in range(500)])
+    assert "… and 490 more" in caught.value.message and "--dataset" in caught.value.remedy
