@@ -68,6 +68,23 @@ class TestFunction:
         return LineStatus.ADDED if line in self.added else LineStatus.TOUCHED
 
 
+def possible_files(test_ids: Iterable[str]) -> tuple[str, ...]:
+    """Paths that the ids may be about, whether there are such files or not.
+
+    A node id names its file; a label of Django's runner names modules below `tests`; other ids name none.
+    """
+    found: dict[str, None] = {}
+    for test_id in test_ids:
+        path, separator, _ = test_id.partition("::")
+        if separator:
+            found[path] = None
+        elif django := _DJANGO.fullmatch(test_id.strip()):
+            words = django[2].split(".")
+            for end in range(1, len(words)):
+                found["/".join(("tests", *words[:end])) + ".py"] = None
+    return tuple(found)
+
+
 def locate(
     files: Mapping[str, TestFile], required: Iterable[str], others: Iterable[str] = ()
 ) -> tuple[TestFunction, ...]:

@@ -10,9 +10,12 @@ from evaluator.outcome import Outcome, outcome, phases
 from evaluator.spelling import match_ids
 from evaluator.twins.site import Operator, Twin
 
-_RAISED = re.compile(r":\d+: (\w+)\s*\Z")
-"""The last line of a failure names the exception."""
-_ASSERTIONS = frozenset(("AssertionError", "Failed"))
+_LONG = re.compile(r":\d+: (\w+)\s*\Z")
+_SHORT = re.compile(r"^E {3}(?! )([A-Za-z_][\w.]*)", re.MULTILINE)
+_NATIVE = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
+"""Where a failure's text names the exception, in each of pytest's styles of traceback."""
+_ASSERTIONS = frozenset(("AssertionError", "Failed", "assert"))
+"""`assert` begins the explanation of a false one whose exception is not named."""
 
 
 class Way(StrEnum):
@@ -53,7 +56,7 @@ def prove(
         fixed: the twin with the reference fix.
         unfixed: the twin without the fix.
     """
-    if _collected(original, twin.path) != _collected(fixed, twin.path):
+    if _count(original, twin.path) != _count(fixed, twin.path):
         return "other tests are collected"
     before, after = ways(original, ids, log_parser), ways(fixed, ids, log_parser)
     if passing := [test_id for test_id in twin.targets if after[test_id] is Way.PASSED]:
@@ -68,9 +71,9 @@ def prove(
     return Proof(twin, found, all(bare[test_id] is not Way.PASSED for test_id in twin.targets))
 
 
-def _collected(session: Session, path: str) -> list[str]:
-    """Tests of one file; those of others come and go with the canaries of each run."""
-    return [node_id for node_id, _ in session.collected if node_id.startswith(f"{path}::")]
+def _count(session: Session, path: str) -> int:
+    """How many tests a file has. Ids say too much: some hold the time of day."""
+    return sum(node_id.startswith(f"{path}::") for node_id, _ in session.collected)
 
 
 def _ways_of(operator: Operator) -> frozenset[Way]:
@@ -95,5 +98,12 @@ def _way(reports: Sequence[Report]) -> Way:
     failed = [report for report in reports if report.outcome == "failed"]
     if [report.when for report in failed] != ["call"]:
         return Way.OTHER
-    raised = _RAISED.search(failed[0].excerpt)
-    return Way.ASSERTION if raised and raised[1] in _ASSERTIONS else Way.EXCEPTION
+    return Way.ASSERTION if _raised(failed[0].excerpt) in _ASSERTIONS else Way.EXCEPTION
+
+
+def _raised(text: str) -> str:
+    """Name of the exception a failure's text ends with; empty if it does not say."""
+    if long := _LONG.search(text):
+        return long[1]
+    named = list(_SHORT.finditer(text)) or list(_NATIVE.finditer(text))
+    return named[-1][1].rpartition(".")[2] if named else ""

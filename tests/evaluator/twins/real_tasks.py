@@ -10,6 +10,7 @@ import pytest
 from evaluator.apply import apply_patch
 from evaluator.patch import parse_patch
 from evaluator.twins.bank import TestFile
+from evaluator.twins.functions import possible_files
 from tasks.files import read_file
 from tasks.git import GitError, open_git, run
 from tasks.rows import parse
@@ -43,7 +44,7 @@ def verified() -> Iterator[tuple[Task, Path]]:
 def test_files(task: Task, repository: Path) -> dict[str, TestFile]:
     """The files of the test patch and of the required tests, before and after the patch."""
     patch = parse_patch(task.test_patch)
-    paths = {*patch.paths, *(test_id.split("::")[0] for test_id in task.fail_to_pass if "::" in test_id)}
+    paths = {*patch.paths, *possible_files(task.fail_to_pass)}
     before: dict[str, bytes] = {}
     with open_git(repository) as git, TemporaryDirectory() as folder:
         for path in paths:

@@ -3,7 +3,7 @@
 import pytest
 from twin_cases import PATH, body, offer, text
 
-from evaluator.twins.functions import LineStatus, TestFile, locate
+from evaluator.twins.functions import LineStatus, TestFile, locate, possible_files
 
 CODE = """
     import unittest
@@ -85,6 +85,12 @@ def test_an_id_names_its_function(test_id: str, name: str) -> None:
 def test_an_id_of_nothing_is_left_out(test_id: str) -> None:
     """Tests that are made at run time, or in files nobody gave, have no function."""
     assert locate({PATH: TestFile(None, text(CODE))}, [test_id]) == ()
+
+
+def test_ids_tell_where_to_look() -> None:
+    """Required tests are not only in files that the test patch changes."""
+    ids = ["tests/test_a.py::test_b[x::y]", "test_x (pkg.test_it.CaseTests)", "A docstring.", "test_bare"]
+    assert possible_files(ids) == ("tests/test_a.py", "tests/pkg.py", "tests/pkg/test_it.py")
 
 
 def test_a_function_knows_all_ids_that_run_it() -> None:

@@ -77,7 +77,7 @@ def test_a_twin_that_passes_on_the_unfixed_code_does_not_convict() -> None:
         (session(KEY), "fails in another way"),
         (session(FALSE, when="setup"), "fails in another way"),
         (session(FALSE, ids=(ID,)), "other tests are collected"),
-        (session(FALSE, ids=(f"{ID}[new]", OTHER)), "other tests are collected"),
+        (session(FALSE, ids=(f"{ID}[new]", OTHER)), "fails in another way"),
     ],
 )
 def test_a_twin_that_does_anything_else_is_refused(fixed: Session, why: str) -> None:
@@ -85,6 +85,24 @@ def test_a_twin_that_does_anything_else_is_refused(fixed: Session, why: str) -> 
     refusal = verdict(fixed)
     assert isinstance(refusal, str)
     assert refusal.startswith(why)
+
+
+STYLES = {
+    "short": f"{PATH}:4: in test_it\n    assert f()\nE   AssertionError: assert 1 == 2\nE    +  where 1 = f()",
+    "short, unnamed": f"{PATH}:4: in test_it\n    assert f() == 1\nE   assert 1 == 2",
+    "native": f'  File "{PATH}", line 4, in test_it\n    assert f()\nAssertionError: assert 1 == 2\n  more',
+    "cause first": f"{PATH}:2: in f\nE   KeyError: 1\n\nThe above ...\nE   AssertionError: no\nE     more",
+}
+
+
+@pytest.mark.parametrize("excerpt", STYLES.values(), ids=STYLES)
+def test_every_style_of_traceback_is_read(excerpt: str) -> None:
+    """Projects choose how pytest prints failures."""
+    proof = verdict(session(excerpt))
+    assert isinstance(proof, Proof)
+    for assertion in ("AssertionError: no", "AssertionError", "assert 1 == 2"):
+        excerpt = excerpt.replace(assertion, "builtins.KeyError: 'a'")
+    assert isinstance(verdict(session(excerpt)), str)
 
 
 @pytest.mark.parametrize(("excerpt", "way"), [(KEY, Way.EXCEPTION), (NOT_RAISED, Way.ASSERTION)])
