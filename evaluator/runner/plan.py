@@ -3,7 +3,7 @@
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from evaluator.runner.runners import RUNNERS, Runner
 
 PYTHON = "python"
-CANARY_NAME = re.compile("test_[0-9a-f]{12}")
+CANARY_NAME = re.compile("test_(?:zz_)?[0-9a-f]{12}")
 """What is random in the canaries' ids: the names of their module and of their functions."""
 FRAMES = "{frames}"
 """Replaced by the number of the result channel's descriptor inside the sandbox."""
@@ -47,11 +47,17 @@ class Plan:
         return json.dumps({"args": args, "key": self.key.hex()}).encode()
 
 
-def plant_canaries(files: Iterable[str], runner: Runner = RUNNERS["pytest"]) -> Canaries:
-    """Canaries beside the first of the files, drawn anew for each run."""
-    first = next(iter(files), "")
-    name = f"test_{secrets.token_hex(6)}.py"
-    path = str(PurePosixPath(first).with_name(name)) if first else name
+def plant_canaries(files: Collection[str], runner: Runner = RUNNERS["pytest"]) -> Canaries:
+    """Canaries beside one of the files, drawn anew for each run.
+
+    Where files are imported one by one they come last, for they are to see what the patched code does on
+    import.
+    """
+    beside, prefix = next(iter(files), ""), "test_"
+    if runner.file_by_file:
+        beside, prefix = max(files, default=""), "test_zz_"
+    name = f"{prefix}{secrets.token_hex(6)}.py"
+    path = str(PurePosixPath(beside).with_name(name)) if beside else name
     must_pass, must_fail = (f"test_{secrets.token_hex(6)}" for _ in range(2))
     left, right = secrets.randbelow(900) + 100, secrets.randbelow(900) + 1100
     tests = [

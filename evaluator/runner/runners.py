@@ -26,6 +26,8 @@ class Runner:
     """The node id of the test of a name in the module at a path."""
     owned: Files = ()
     """Files of the repository that are a part of the runner."""
+    file_by_file: bool = False
+    """Each file is imported, by name in order, only when the ones before it have run."""
 
 
 def _django_label(path: str) -> str:
@@ -61,6 +63,7 @@ RUNNERS: Mapping[RunnerName, Runner] = {
         test=_FUNCTION,
         node_id=lambda path, name: f"{path}::{name}",
         owned=("bin/test", "bin/get_sympy.py"),
+        file_by_file=True,
     ),
 }
 

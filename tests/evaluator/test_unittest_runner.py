@@ -47,6 +47,7 @@ class MathsTests(unittest.TestCase):
 COMMAND = "./tests/runtests.py --verbosity 2 --settings=test_sqlite --parallel 1"
 ENVIRONMENT = Environment(python="3.9", runner="django", log_parser="django", test_command=COMMAND)
 TASK = toy.task(
+    base_commit=toy.commit_of(FILES),
     test_patch=toy.new_file("tests/maths/tests.py", TEST),
     FAIL_TO_PASS=["test_add (maths.tests.MathsTests)"],
     PASS_TO_PASS=["Products (of integers) are right."],

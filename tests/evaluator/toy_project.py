@@ -1,5 +1,7 @@
 """A project small enough to know by heart: one bug, a test that shows it, two that pass before and after."""
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,6 +94,11 @@ def write(folder: Path) -> Folder:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     return Folder(folder)
+
+
+def commit_of(files: Mapping[str, str]) -> str:
+    """A commit of its own for each content, as prepared repositories are named by it."""
+    return hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
 
 
 def new_file(path: str, content: str, mode: str = "100644") -> str:
