@@ -1,10 +1,11 @@
 """What causes are worth: a table that has to cover every cause, and to agree with what the rest does."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from evaluator.policy import POLICY, UNKNOWN, Policy, Retry, reward
+from evaluator.policy import POLICY, UNKNOWN, Policy, Retry, Rule, reward
 from evaluator.reasons import EXPLANATIONS
 from results.record import Verdict
 
@@ -50,3 +51,19 @@ def test_another_policy_gives_other_rewards() -> None:
         replace(rule, reward=-1.0) if rule.verdict is Verdict.TAMPERED else rule for rule in POLICY.rules
     )
     assert reward(Verdict.TAMPERED, "exit_forged", Policy("harsh-1", harsh)) == -1.0
+
+
+def row(rule: Rule) -> str:
+    reasons = ", ".join(f"`{reason}`" for reason in rule.reasons) or "all others"
+    verdict = f"`{rule.verdict}`" if rule.verdict else "any"
+    worth = "none" if rule.reward is None else f"{rule.reward:g}"
+    scored = "yes" if rule.scored else "no"
+    return f"| {rule.cause} | {verdict} | {reasons} | {rule.retry} | {scored} | {worth} |"
+
+
+def test_the_page_on_trust_shows_this_policy() -> None:
+    """Row for row, so that whoever trains on the rewards reads what is in force."""
+    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text("utf-8")
+    table = page.partition("| cause |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert table == [row(rule) for rule in POLICY]
+    assert f"policy {POLICY.version})" in page
