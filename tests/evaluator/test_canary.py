@@ -1,8 +1,6 @@
 """Doubting a pass: what only looks like a fix passes a test with a false expectation too."""
 
 import json
-from pathlib import Path
-from threading import Thread
 
 import pytest
 import toy_project as toy
