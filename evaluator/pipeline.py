@@ -62,8 +62,9 @@ class Watcher(Protocol):
     def postponed(self, work: Work, error: AssayError) -> None:
         """`work` stays owed; the rest goes on."""
 
-    def stopping(self, reason: str, solving: int, grading: int) -> None:
-        """Nothing new begins; so many attempts are still being solved and graded, and will be kept."""
+    def stopping(self, error: AssayError | None, solving: int, grading: int) -> None:
+        """Nothing new begins, because of `error` or because somebody wishes so. So many attempts are still
+        being solved and graded, and will be kept."""
 
 
 class Pipeline:
@@ -88,11 +89,11 @@ class Pipeline:
         self._fatal: AssayError | None = None
         self._postponed: list[AssayError] = []
 
-    def stop(self, reason: str) -> None:
+    def stop(self, error: AssayError | None = None) -> None:
         """Lets `drain` begin nothing more. What is under way is finished and stored: it is paid for."""
         if not self._stopped:
             self._stopped = True
-            self._watcher.stopping(reason, self._solving.busy, self._grading.busy)
+            self._watcher.stopping(error, self._solving.busy, self._grading.busy)
 
     async def drain(self, works: Iterable[Work], watcher: Watcher) -> None:
         """Works off `works`, as far as that is possible and nobody stops it.
@@ -117,7 +118,7 @@ class Pipeline:
                 await self._grade(work)
         except AssayError as error:
             self._fatal = self._fatal or error
-            self.stop(error.message)
+            self.stop(error)
 
     async def _solve(self, work: Work) -> bool:
         """Whether the attempt is made and stored."""

@@ -24,7 +24,7 @@ from tasks.select import select
 from tasks.task import TaskSet
 
 NAMES = {STARTER, *SHORT_NAMES}
-Stop = Callable[[str], None]
+Stop = Callable[[], None]
 Watch = Callable[[Ledger, Stop], AbstractContextManager[Watcher]]
 
 
@@ -142,8 +142,7 @@ async def work(store: Store, run: Run, plan: Plan, watch: Watch) -> Owed:
     """Works off what `run` owes, notes its end, and returns what it still owes.
 
     Args:
-        watch: gives somebody to tell of the rest; is given what the run has so far, and a function that stops
-            it early, for a reason.
+        watch: gives somebody to tell of the rest; is given what the run has so far, and `Pipeline.stop`.
 
     Raises:
         as `Pipeline.drain`; `again` goes on.

@@ -37,5 +37,5 @@ def main() -> None:
     try:
         app()
     except AssayError as error:
-        complain(error.message, error.remedy)
+        complain(error)
         sys.exit(error.exit_code)

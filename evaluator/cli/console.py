@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from results.text import plain
+from tasks.errors import AssayError
 
 UNBROKEN = 10_000
 """Columns of what is no terminal: programs read lines, and a broken one is two."""
@@ -27,12 +28,12 @@ def _console(stream: TextIO) -> Console:
     return Console(file=stream, highlight=False, width=None if stream.isatty() else UNBROKEN)
 
 
-def complain(message: str, remedy: str = "") -> None:
-    """Prints an error: what is wrong, then what to do."""
-    console = err()
-    console.print(Text("error: ", "bold red") + Text(plain(message)))
-    if remedy:
-        console.print(Text(plain(remedy)))
+def complain(error: AssayError, console: Console | None = None) -> None:
+    """Prints what is wrong, then what to do."""
+    console = console or err()
+    console.print(Text("error: ", "bold red") + Text(plain(error.message)))
+    if error.remedy:
+        console.print(Text(plain(error.remedy)))
 
 
 def write(content: bytes) -> None:

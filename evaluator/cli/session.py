@@ -11,9 +11,9 @@ from rich.text import Text
 
 from evaluator.cli.console import complain, emit, err, out
 from evaluator.cli.noun import existing_store
+from evaluator.cli.progress import Progress
 from evaluator.cli.starter import prepare_starter
 from evaluator.options import Options
-from evaluator.progress import Progress
 from evaluator.scoring import Plan, Stop, again, owes_nothing, plan, work
 from results.owed import Owed
 from results.record import Ledger, Run
@@ -58,7 +58,6 @@ def _perform(store: Store, run: Run, plan: Plan, command: str, as_json: bool) ->
     try:
         left, interrupted = asyncio.run(_work(store, run, plan, console, going_on))
     except AssayError as error:
-        complain(error.message, error.remedy)
         console.print(Text(f"Run {run.id} stopped. What it has is kept. {going_on}"))
         raise typer.Exit(error.exit_code) from None
     if interrupted:
@@ -87,29 +86,36 @@ def refuse_changes(context: typer.Context) -> None:
 
 
 async def _work(store: Store, run: Run, plan: Plan, console: Console, going_on: str) -> tuple[Owed, bool]:
-    """What `run` owes in the end, and whether it was interrupted. The first Ctrl-C begins nothing more, the
-    second leaves at once; whatever was stored stays."""
-    loop, interrupts = asyncio.get_running_loop(), 0
+    """What `run` owes in the end, and whether it was interrupted. An error is shown when it happens.
+
+    Ctrl-C begins nothing more; where that is so already, it leaves at once. Whatever was stored stays.
+    """
+    loop, shown, interrupted = asyncio.get_running_loop(), None, False
 
     def watch(ledger: Ledger, stop: Stop) -> Progress:
-        progress = Progress(console, ledger)
+        nonlocal shown
+        shown = progress = Progress(console, ledger)
 
-        def interrupted() -> None:
-            nonlocal interrupts
-            interrupts += 1
-            if interrupts == 1:
-                stop("interrupted")
+        def interrupt() -> None:
+            nonlocal interrupted
+            interrupted = True
+            if not progress.stopped:
+                stop()
                 return
             progress.close()
             console.print(Text(f"Left. What run {run.id} has is kept. {going_on}"))
             os._exit(INTERRUPTED)  # threads wait for sandboxes, which end with this process
 
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, interrupted)
+            loop.add_signal_handler(number, interrupt)
         return progress
 
-    left = await work(store, run, plan, watch)
-    return left, interrupts > 0
+    try:
+        return await work(store, run, plan, watch), interrupted
+    except AssayError as error:
+        if not (shown and shown.stopping_for is error):
+            complain(error)
+        raise
 
 
 def _report(store: Store, run: Run, as_json: bool) -> None:

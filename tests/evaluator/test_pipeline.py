@@ -46,7 +46,7 @@ class Spectator:
         self.attempts: list[Attempt] = []
         self.records: list[Record] = []
         self.postponed_works: list[Work] = []
-        self.stops: list[tuple[str, int, int]] = []
+        self.stops: list[tuple[AssayError | None, int, int]] = []
 
     @contextmanager
     def watch(self, ledger: Ledger, stop: Stop) -> Iterator["Spectator"]:
@@ -58,7 +58,7 @@ class Spectator:
     def attempted(self, attempt: Attempt) -> None:
         self.attempts.append(attempt)
         if len(self.attempts) == self.stop_after:
-            self.stop("enough")
+            self.stop()
 
     def recorded(self, record: Record) -> None:
         self.records.append(record)
@@ -66,8 +66,8 @@ class Spectator:
     def postponed(self, work: Work, error: AssayError) -> None:
         self.postponed_works.append(work)
 
-    def stopping(self, reason: str, solving: int, grading: int) -> None:
-        self.stops.append((reason, solving, grading))
+    def stopping(self, error: AssayError | None, solving: int, grading: int) -> None:
+        self.stops.append((error, solving, grading))
 
 
 @pytest.fixture
@@ -255,9 +255,9 @@ def test_an_endpoint_that_is_gone_stops_the_run(toys: ToySet, store: Store) -> N
     run, planned = begin(store, options(toys, limit=3))
     planned = replace(planned, solver=Stubborn(*toys.names), config=one_at_a_time(planned.config))
     spectator = Spectator()
-    with pytest.raises(EndpointUnavailable):
+    with pytest.raises(EndpointUnavailable) as caught:
         drain(store, run, planned, spectator)
-    assert spectator.stops == [("no answer", 0, 0)]
+    assert spectator.stops == [(caught.value, 0, 0)]
     assert not spectator.postponed_works
 
 
@@ -292,7 +292,7 @@ def test_a_stopped_run_begins_nothing_more(toys: ToySet, store: Store) -> None:
     run, planned = begin(store, options(toys, limit=4))
     spectator = Spectator(stop_after=1)
     left = drain(store, run, replace(planned, config=one_at_a_time(planned.config)), spectator)
-    assert spectator.stops == [("enough", 1, 0)]
+    assert spectator.stops == [(None, 1, 0)]
     assert (len(left.solve), len(left.grade)) == (3, 1)
     assert not store.records(run.id)
 

@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from evaluator.cli.console import complain
 from evaluator.pipeline import Work
 from results.explain import duration
 from results.money import Bill, gpu_cost
@@ -28,6 +29,8 @@ class Progress:
     """Counts what the pipeline reports, beginning with what `ledger` holds. Told from any thread."""
 
     def __init__(self, console: Console, ledger: Ledger) -> None:
+        self.stopping_for: AssayError | None = None
+        self.stopped = False
         self._console = console
         self._ledger = ledger
         self._total = len(keys(ledger.run.config))
@@ -90,11 +93,13 @@ class Progress:
         instance, sample = work.key
         self._say(f"{instance}, sample {sample}, stays owed: {line(error.message, 500)}")
 
-    def stopping(self, reason: str, solving: int, grading: int) -> None:
+    def stopping(self, error: AssayError | None, solving: int, grading: int) -> None:
+        self.stopped, self.stopping_for = True, error
+        if error:
+            complain(error, self._console)
         waits = [f"{count} {what}" for count, what in ((solving, "answers"), (grading, "verdicts")) if count]
         if waits:
-            left = f"waiting for {' and '.join(waits)} under way. Ctrl-C again leaves them behind"
-            self._say(f"Stopping ({line(reason, 500)}): {left}.")
+            self._say(f"Waiting for {' and '.join(waits)} under way. Ctrl-C now leaves them behind.")
 
     def _say(self, text: str) -> None:
         self._console.print(Text(text))
