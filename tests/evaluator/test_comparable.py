@@ -1,6 +1,8 @@
 """The official-compatible verdict beside the trusted one, of the same run in a real sandbox."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import toy_project as toy
@@ -11,7 +13,10 @@ from evaluator.grade import grade
 from evaluator.paths import PatchError
 from evaluator.trial import Trial, run_tests
 from evaluator.workshop import Workshop
-from results.record import Official, Record, Verdict
+from results.export import write_logs, write_report
+from results.record import Attempt, Official, Record, RunConfig, Verdict
+from results.store import Store
+from results.summary import summarise
 from sandbox.bubblewrap import Bubblewrap
 from sandbox.job import Limits
 from tasks.errors import SandboxUnavailable
@@ -108,3 +113,38 @@ def test_official_parsers_get_all_ids(trial: Trial) -> None:
     """Also those that are left out of the trusted verdict because they name no test."""
     task = toy.task(PASS_TO_PASS=["[100%]", *toy.TASK.pass_to_pass])
     assert comparable(task, trial).tests_status["PASS_TO_PASS"]["failure"] == ["[100%]"]
+
+
+def test_both_verdicts_reach_every_view(workshop: Workshop, tmp_path: Path) -> None:
+    """From a real run through the store to rates, disagreements and SWE-bench's own files."""
+    task, patch = toy.TASK, CASES["expected to fail"][0]
+    config = RunConfig(
+        dataset="toy",
+        taskset_digest="0",
+        instances=(task.instance_id,),
+        solver="replay",
+        backend="bubblewrap",
+        grader_version="1",
+        assay_version="0",
+    )
+    with Store.open(tmp_path) as store:
+        run = store.create_run(config)
+        store.add_attempt(run.id, Attempt(task.instance_id, 0, patch))
+        store.add_record(run.id, judged(workshop, patch))
+        summary = summarise(store.ledger(run))
+        write_report(store, run, tmp_path / "official.json")
+        write_report(store, run, tmp_path / "trusted.json", by="trusted")
+        write_logs(store, run, tmp_path)
+    assert (summary.rate.resolved, summary.official_rate.resolved) == (0, 1)
+    (dispute,) = summary.disputes
+    assert (dispute.instance_id, dispute.reason, dispute.official_reason) == (
+        task.instance_id,
+        "f2p_fail",
+        "resolved",
+    )
+    assert json.loads((tmp_path / "official.json").read_text())["resolved_ids"] == [task.instance_id]
+    assert json.loads((tmp_path / "trusted.json").read_text())["unresolved_ids"] == [task.instance_id]
+    (left,) = tmp_path.glob("logs/run_evaluation/*/replay/*/report.json")
+    report = json.loads(left.read_text())[task.instance_id]
+    assert report["resolved"] is True
+    assert report["tests_status"]["FAIL_TO_PASS"]["success"] == list(task.fail_to_pass)
