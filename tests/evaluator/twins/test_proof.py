@@ -88,7 +88,7 @@ def test_a_twin_that_does_anything_else_is_refused(fixed: Session, why: str) -> 
 
 
 STYLES = {
-    "short": f"{PATH}:4: in test_it\n    assert f()\nE   AssertionError: assert 1 == 2\nE    +  where 1 = f()",
+    "short": f"{PATH}:4: in test_it\n    assert f()\nE   AssertionError: assert 1 == 2\nE    +  where 1 = f",
     "short, unnamed": f"{PATH}:4: in test_it\n    assert f() == 1\nE   assert 1 == 2",
     "native": f'  File "{PATH}", line 4, in test_it\n    assert f()\nAssertionError: assert 1 == 2\n  more',
     "cause first": f"{PATH}:2: in f\nE   KeyError: 1\n\nThe above ...\nE   AssertionError: no\nE     more",
