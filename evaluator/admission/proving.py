@@ -125,7 +125,9 @@ class _Prover:
             return Bank((), (f"the reference fix: {error}",))
         offered = candidates(test_files(self.setup), task.fail_to_pass, task.pass_to_pass)
         self.ids = tuple(dict.fromkeys(test_id for twin in offered for test_id in twin.targets))
-        self.selected = tuple(dict.fromkeys(test_id.partition("[")[0] for test_id in self.ids))
+        self.selected = self.setup.files
+        if self.setup.environment.runner == "pytest":  # takes ids for files
+            self.selected = tuple(dict.fromkeys(test_id.partition("[")[0] for test_id in self.ids))
         if offered:
             self._try(offered)
         functions = locate(test_files(self.setup), task.fail_to_pass)

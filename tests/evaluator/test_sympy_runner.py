@@ -155,6 +155,11 @@ def test_no_change_shows_the_bug(workshop: Workshop) -> None:
 
 
 SKIPS = "from sympy.testing.runtests import Skipped\ndef mul(a, b): raise Skipped"
+EQUAL = """\
+    class Equal(int):
+        def __eq__(self, other): return True
+        def __ne__(self, other): return False
+    return Equal()"""
 PRAISE = (
     "import sympy.testing.runtests as r\n"
     "r.PyTestReporter.test_fail = lambda self, exc_info: self.test_pass()\n"
@@ -187,6 +192,7 @@ OTHER = (
         (core("print('test_add ok\\ntest_mul ok')"), Verdict.NOT_RESOLVED, "f2p_fail"),
         (core(PRAISE), Verdict.TAMPERED, "canary_passed"),
         (core(OTHER), Verdict.TAMPERED, "canary_passed"),
+        (core(body=EQUAL), Verdict.TAMPERED, "twin_passed"),
     ],
     ids=[
         "exit",
@@ -199,6 +205,7 @@ OTHER = (
         "ok lines",
         "reporter",
         "class",
+        "equal",
     ],
 )
 def test_no_trick_is_worth_a_pass(workshop: Workshop, patch: str, verdict: Verdict, reason: str) -> None:

@@ -95,6 +95,11 @@ SKIPS = "def mul(a, b): raise unittest.SkipTest"
 PRAISE = "import unittest\nunittest.TextTestResult.addFailure = lambda self, test, err: self.addSuccess(test)"
 DEAF = "import unittest\nunittest.TextTestRunner.resultclass = unittest.TestResult"
 AGREE = "import unittest\nunittest.TestCase.assertEqual = lambda *values: None"
+EQUAL = """\
+    class Equal(int):
+        def __eq__(self, other): return True
+        def __ne__(self, other): return False
+    return Equal()"""
 IDLE = "import unittest\nunittest.TestCase._callTestMethod = lambda self, method: None"
 
 
@@ -114,10 +119,11 @@ IDLE = "import unittest\nunittest.TestCase._callTestMethod = lambda self, method
         (toy.core(DEAF), Verdict.NOT_RESOLVED, "incomplete"),
         (toy.core(AGREE), Verdict.TAMPERED, "canary_passed"),
         (toy.core(IDLE), Verdict.TAMPERED, "canary_passed"),
+        (toy.core(body=EQUAL), Verdict.TAMPERED, "twin_passed"),
     ],
     ids=[
         *("exit", "_exit", "exit with fix", "syntax", "exit in test", "skip", "skip in another", "ok lines"),
-        *("exit handler", "result class", "runner", "assertion", "bodies"),
+        *("exit handler", "result class", "runner", "assertion", "bodies", "equal"),
     ],
 )
 def test_no_trick_is_worth_a_pass(workshop: Workshop, patch: str, verdict: Verdict, reason: str) -> None:
