@@ -84,11 +84,11 @@ def _official(summary: Summary) -> Fact:
         return Fact(
             "official-compatible", "unknown", "No attempt has a verdict of the SWE-bench harness's kind."
         )
-    unknown = summary.rate.scored - rate.scored
+    unknown = rate.scored - sum(n for verdict, n in summary.official.items() if verdict.known)
     ungraded = summary.official[Official.NOT_GRADED]
     notes = [f"{count(len(summary.disputes), 'attempt')} judged otherwise than above"]
     notes += [f"{ungraded:,} without a log it would grade, counted as failures"] if ungraded else []
-    notes += [f"{unknown:,} scored above of which it is unknown"] if unknown > 0 else []
+    notes += [f"{unknown:,} refused before a run, counted as failures"] if unknown else []
     return Fact(
         "official-compatible",
         f"{rate}, {rate.resolved:,} of {rate.scored:,}",

@@ -46,8 +46,7 @@ class Official(StrEnum):
     """Unknown: no run, or a patch that was refused by stricter rules than the harness's."""
 
     @property
-    def counted(self) -> bool:
-        """Whether a rate comparable with a leaderboard has it in its denominator."""
+    def known(self) -> bool:
         return self is not Official.NONE
 
 
@@ -181,7 +180,7 @@ class RecordRow:
     @property
     def disputed(self) -> bool:
         """Whether the two verdicts disagree on a fix; an unknown one disagrees with none."""
-        return self.official.counted and (self.official is Official.RESOLVED) != (
+        return self.official.known and (self.official is Official.RESOLVED) != (
             self.verdict is Verdict.RESOLVED
         )
 

@@ -121,7 +121,8 @@ class Summary(_Part):
     official: dict[Official, int]
     """Attempts by official-compatible verdict."""
     official_rate: Rate
-    """As the SWE-bench harness would have it, of the same runs; a log it would not grade is a failure."""
+    """As the SWE-bench harness would have it, over the same attempts. What is not known to be resolved is a
+    failure; where nothing is known there is no rate."""
     disputes: tuple[Dispute, ...]
     bill: Bill
     cost: Amount
@@ -184,7 +185,7 @@ def summarise(ledger: Ledger) -> Summary:
         verdicts={verdict: counts[verdict] for verdict in Verdict},
         rate=rate,
         official={verdict: official[verdict] for verdict in Official},
-        official_rate=_official_rate(records),
+        official_rate=_official_rate(records, _known(records)),
         disputes=_disputes(records),
         bill=bill,
         cost=bill.total,
@@ -215,12 +216,17 @@ def _rate(records: Iterable[RecordRow]) -> Rate:
     )
 
 
-def _official_rate(records: Iterable[RecordRow]) -> Rate:
+def _official_rate(records: Iterable[RecordRow], known: bool) -> Rate:
     return resolve_rate(
         (record.instance_id, record.official is Official.RESOLVED)
         for record in records
-        if record.official.counted
+        if known and record.verdict.scored
     )
+
+
+def _known(records: Iterable[RecordRow]) -> bool:
+    """Whether the run was graded by a version that gives the second verdict."""
+    return any(record.official.known for record in records)
 
 
 def _disputes(records: Iterable[RecordRow]) -> tuple[Dispute, ...]:
@@ -258,7 +264,8 @@ def _named(records: Iterable[RecordRow], verdict: Verdict) -> tuple[Named, ...]:
     )
 
 
-def _repositories(records: Iterable[RecordRow], requests: Iterable[Request]) -> tuple[Repository, ...]:
+def _repositories(records: list[RecordRow], requests: Iterable[Request]) -> tuple[Repository, ...]:
+    known = _known(records)
     by_name: dict[str, tuple[list[RecordRow], list[Request]]] = defaultdict(lambda: ([], []))
     for record in records:
         by_name[repository(record.instance_id)][0].append(record)
@@ -269,7 +276,7 @@ def _repositories(records: Iterable[RecordRow], requests: Iterable[Request]) -> 
             name=name,
             done=sum(record.verdict is not Verdict.INFRA_ERROR for record in judged),
             rate=_rate(judged),
-            official_rate=_official_rate(judged),
+            official_rate=_official_rate(judged, known),
             cost=Bill.of(asked),
         )
         for name, (judged, asked) in by_name.items()

@@ -95,7 +95,7 @@ def render_attempt(record: Record, requests: Iterable[Request] = (), *, lines: i
 
 
 def _official(record: Record) -> str:
-    if not record.official.counted:
+    if not record.official.known:
         return "unknown"
     said = record.evidence.get("official")
     sentence = said.get("explanation", "") if isinstance(said, dict) else ""

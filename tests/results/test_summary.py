@@ -192,15 +192,16 @@ def disputed_ledger():
 
 
 def test_both_rates_stand_side_by_side():
-    """Each with its interval; a log the harness refuses is a failure, what it was not asked is in no rate."""
+    """Each with its interval, over the same attempts: what the harness was not asked is a failure in both."""
     summary = summarise(disputed_ledger())
     assert (summary.rate.resolved, summary.rate.scored) == (2, 4)
-    assert (summary.official_rate.resolved, summary.official_rate.scored) == (2, 3)
+    assert (summary.official_rate.resolved, summary.official_rate.scored) == (2, 4)
     assert named(summary)["resolve rate"].endswith("2 of 4")
-    assert named(summary)["official-compatible"].endswith("2 of 3")
+    assert named(summary)["official-compatible"].endswith("2 of 4")
     assert summary.official == {"resolved": 2, "not_resolved": 0, "not_graded": 1, "": 1}
     assert summary.repositories[0].official_rate == summary.official_rate
-    assert "2 attempts judged otherwise" in facts(summary)[1].meaning
+    for words in ("2 attempts judged otherwise", "1 without a log", "1 refused before a run"):
+        assert words in facts(summary)[1].meaning
 
 
 def test_disagreements_are_listed_with_both_reasons():
