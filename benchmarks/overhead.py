@@ -46,7 +46,7 @@ def bare(workshop: Workshop, task: Task) -> Callable[[], float]:
     laid = lay_out(changes, setup.trusted, canaries, setup.prepared.tree)
     job = Job(
         command=("python", "-c", TIMER, *shlex.split(setup.environment.test_command), *setup.files),
-        files={path: file for path, file in laid.files.items() if path != canaries.path},
+        files={path: file for path, file in laid.files.items() if path not in canaries.files},
         removals=laid.removals,
         variables=dict(setup.environment.variables),
     )

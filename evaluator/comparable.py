@@ -58,7 +58,7 @@ def comparable(task: Task, trial: Trial) -> Comparable:
         return Comparable(Official.NOT_GRADED, "limit", parser)
     if execution.output_dropped:
         return Comparable(Official.NOT_GRADED, "long_log", parser)
-    canaries = (expected.must_pass, expected.must_fail)
+    canaries = (*expected.must_pass, *expected.must_fail)
     status = exit_status_without(canaries, execution.exit_status, trial.evidence.session)
     found = official_verdict(
         transcript(execution.output, status, _names(canaries)),

@@ -27,7 +27,7 @@ from tasks.facts import quarantine_of
 from tasks.printable import printable
 from tasks.task import Task
 
-GRADER_VERSION = "2"
+GRADER_VERSION = "3"
 """Raised when the same patch could get another verdict."""
 TRIES = 3
 LISTED_FAILURES = 50

@@ -1,15 +1,18 @@
 """One run of a task's tests over given changes: laid out, executed, and what it showed."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 from evaluator.apply import Changes
 from evaluator.evidence import Evidence, Expectation
 from evaluator.runner.frames import read_frames
-from evaluator.runner.plan import Plan, place, plant_canaries
+from evaluator.runner.plan import Plan, plant_canaries
 from evaluator.runner.runners import RUNNERS
 from evaluator.workshop import Setup
-from evaluator.workspace import Workspace, lay_out
+from evaluator.workspace import Workspace, lay_out, trusted_sources
 from sandbox.job import Execution, Job, Limits, Sandbox
+
+RUNNER_PACKAGES = ("_pytest", "src/_pytest")
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,9 @@ def run_tests(setup: Setup, changes: Changes, sandbox: Sandbox, limits: Limits) 
     runner = RUNNERS[setup.environment.runner]
     canaries = plant_canaries(setup.files or setup.trusted.files, runner)
     workspace = lay_out(changes, setup.trusted, canaries, setup.prepared.tree)
-    files = place(canaries, setup.files) if setup.files else ()  # the whole suite has the canaries in it
+    files = canaries.around(setup.files) if setup.files else ()  # the whole suite has the canaries in it
     plan = Plan(setup.arguments, files, runner)
+    sources = trusted_sources(plan.files, workspace, setup.prepared.tree)
     execution = sandbox.run(
         setup.prepared,
         Job(
@@ -39,11 +43,18 @@ def run_tests(setup: Setup, changes: Changes, sandbox: Sandbox, limits: Limits) 
             files=workspace.files,
             removals=workspace.removals,
             stdin=plan.stdin,
+            collect=tuple(sources),
             variables=dict(setup.environment.variables),
             limits=limits,
         ),
     )
-    evidence = Evidence(read_frames(execution.frames, plan.key), execution.exit_status, execution.hits)
+    found = {path: sha256(content).hexdigest() for path, content in execution.collected.items()}
+    evidence = Evidence(
+        read_frames(execution.frames, plan.key),
+        execution.exit_status,
+        execution.hits,
+        tuple(path for path, digest in found.items() if digest != sources[path]),
+    )
     expectation = Expectation(
         task.fail_to_pass,
         tuple(name for name in task.pass_to_pass if name not in setup.ignored),
@@ -51,5 +62,8 @@ def run_tests(setup: Setup, changes: Changes, sandbox: Sandbox, limits: Limits) 
         canaries.must_pass,
         canaries.must_fail,
         setup.ignored,
+        sources,
+        workspace.patched,
+        any((setup.prepared.tree / package).is_dir() for package in RUNNER_PACKAGES),
     )
     return Trial(workspace, expectation, execution, evidence)

@@ -4,9 +4,11 @@ The copy starts at the base, so leaving a path out restores it. Reverting is no 
 patch is judged, and a flag tells what was left out.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
 
 from evaluator.apply import Changes, read_file
 from evaluator.paths import MIXED, PathClass, classify, parents, shadowed_module
@@ -39,6 +41,8 @@ class Workspace:
     files: Mapping[str, File]
     removals: tuple[str, ...]
     flags: frozenset[str]
+    patched: frozenset[str]
+    """Those of `files` that are the patch's."""
 
 
 def lay_out(changes: Changes, trusted: Trusted, canaries: Canaries, tree: Path) -> Workspace:
@@ -64,9 +68,9 @@ def lay_out(changes: Changes, trusted: Trusted, canaries: Canaries, tree: Path) 
         kept[path] = file
     laid = kept | dict(trusted.files)
     files = {path: file for path, file in laid.items() if file is not None}
-    files[canaries.path] = File(canaries.content)
+    files |= {path: File(content) for path, content in canaries.files.items()}
     removals = tuple(path for path, file in laid.items() if file is None and path not in files)
-    return Workspace(files, removals, frozenset(flags))
+    return Workspace(files, removals, frozenset(flags), frozenset(kept) & files.keys())
 
 
 def _kind(path: str, trusted: Trusted, tree: Path) -> PathClass:
@@ -91,3 +95,25 @@ def _keep_runner_sections(path: str, file: File | None, tree: Path) -> tuple[Fil
     if content is None or (file is None and not touched):
         return None, touched
     return replace(file or base or File(), content=content, link=""), touched
+
+
+def trusted_sources(files: Iterable[str], workspace: Workspace, tree: Path) -> dict[str, str]:
+    """SHA-256 of the Python files that decide what `files` test: these, and the grader's beside and above."""
+    files = frozenset(files)
+    folders = {folder for path in files for folder in PurePosixPath(path).parents}
+    known = {str(folder / name) for folder in folders for name in _names(tree / folder)}
+    found = {
+        path: workspace.files.get(path) or read_file(tree / path)
+        for path in sorted((known | workspace.files.keys()) - workspace.patched)
+        if path.endswith(".py")
+        and PurePosixPath(path).parent in folders
+        and (path in files or classify(path) in (PathClass.TEST, PathClass.RUNNER))
+    }
+    return {path: sha256(file.content).hexdigest() for path, file in found.items() if file and not file.link}
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names alone
+    except (FileNotFoundError, NotADirectoryError):
+        return []

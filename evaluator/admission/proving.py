@@ -186,7 +186,7 @@ class _Prover:
     def _session(self, trial: Trial) -> Session:
         """Without the controls, whose names differ from run to run."""
         session, expected = trial.evidence.session, trial.expectation
-        controls = {expected.must_pass, expected.must_fail}
+        controls = {*expected.must_pass, *expected.must_fail}
         return replace(
             session,
             collected=tuple(test for test in session.collected if test[0] not in controls),

@@ -156,9 +156,9 @@ def perform(channel: "Channel") -> int:
     return 0
 
 
-Result.channel, arguments = begin()
+Result.channel, plan = begin()
 unittest.TextTestRunner = unittest.runner.TextTestRunner = Runner  # type: ignore[misc]
-sys.argv = [PROGRAM, *arguments]
+sys.argv = [PROGRAM, *plan["args"]]
 sys.path.insert(0, "tests")
 Result.channel.send("start", python=sys.version.split()[0], files={"unittest": unittest.__file__}, plugins=[])
 end(Result.channel, perform(Result.channel))

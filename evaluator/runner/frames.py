@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluator.evidence import Broken, Report, Session
+from evaluator.evidence import Broken, Report, Session, Source, without_parameters
 
 MARK = 16
 HEAD = MARK + 4 + hashlib.sha256().digest_size
@@ -48,6 +48,8 @@ def read_frames(data: bytes, key: bytes) -> Session:
         draft.status,
         draft.gap,
         foreign,
+        tuple(draft.sources),
+        tuple(draft.replaced),
     )
 
 
@@ -66,6 +68,9 @@ class _Draft:
     broken: list[Broken] = field(default_factory=list)
     collected: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    bodies: dict[str, str] = field(default_factory=dict)
+    replaced: list[tuple[str, str]] = field(default_factory=list)
     status: int | None = None
     gap: str = ""
     expected: int = 0
@@ -107,6 +112,11 @@ class _Draft:
             for node_id, marks in facts["tests"]:
                 _require(all(mark in _EXCUSES for mark in marks))
                 self.collected.append((_text(node_id), tuple(marks)))
+        elif kind == "source":
+            tests = tuple(map(_text, facts["tests"]))
+            self.sources.append(Source(_text(facts["file"]), _text(facts["sha256"]), tests))
+        elif kind == "body":
+            self.bodies[_text(facts["id"])] = _text(facts["ended"])
         elif kind == "test":
             _require(self.counted and facts["when"] in _PHASES and facts["outcome"] in _OUTCOMES)
             self.reports.append(
@@ -117,11 +127,14 @@ class _Draft:
                     "xfail" in facts,
                     _seconds(facts["seconds"]),
                     _text(facts.get("excerpt", "")),
+                    self.bodies.get(without_parameters(facts["id"])),
                 )
             )
+            self.bodies.clear()
         else:
             _require(kind == "end" and type(facts["status"]) is int)
             self.status = facts["status"]
+            self.replaced = [(_text(part), _text(file)) for part, file in facts.get("replaced", ())]
 
 
 def _text(value: object) -> str:

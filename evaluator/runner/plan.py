@@ -3,11 +3,13 @@
 import json
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from itertools import product
 from pathlib import PurePosixPath
+from random import SystemRandom
 
 from evaluator.runner.runners import RUNNERS, Runner
 
@@ -20,12 +22,17 @@ FRAMES = "{frames}"
 
 @dataclass(frozen=True)
 class Canaries:
-    """A test module of two tests, of which an honest run passes one and fails the other. Names are random."""
+    """Two test modules, one to run before all others and one after. An honest run knows each outcome."""
 
-    path: str
-    content: bytes
-    must_pass: str
-    must_fail: str
+    files: Mapping[str, bytes]
+    """By path, the first to run first."""
+    must_pass: tuple[str, ...]
+    must_fail: tuple[str, ...]
+
+    def around(self, files: Iterable[str]) -> tuple[str, ...]:
+        """What to run. Tampering at import shows at either end, tampering by a call only afterwards."""
+        first, last = self.files
+        return first, *files, last
 
 
 @dataclass(frozen=True)
@@ -39,42 +46,41 @@ class Plan:
 
     @property
     def command(self) -> tuple[str, ...]:
-        return PYTHON, "-c", _text("channel.py") + _text(self.runner.script), FRAMES
+        return PYTHON, "-c", "".join(map(_text, ("channel.py", *self.runner.scripts))), FRAMES
 
     @property
     def stdin(self) -> bytes:
         args = [*self.arguments, *self.runner.select(self.files)]
-        return json.dumps({"args": args, "key": self.key.hex()}).encode()
+        return json.dumps({"args": args, "files": self.files, "key": self.key.hex()}).encode()
 
 
-def plant_canaries(files: Collection[str], runner: Runner = RUNNERS["pytest"]) -> Canaries:
-    """Canaries beside one of the files, drawn anew for each run.
+def plant_canaries(files: Iterable[str], runner: Runner = RUNNERS["pytest"]) -> Canaries:
+    """Canaries drawn anew for each run: of each kind one good and one bad, in a module for either end.
 
-    Where files are imported one by one they come last, for they are to see what the patched code does on
-    import.
+    They lie beside the first of the files. Where files are imported one by one, by name, the last module has
+    the last name: it is to see what the patched code does when it is imported.
     """
-    beside, prefix = next(iter(files), ""), "test_"
+    files = tuple(files)
+    first = PurePosixPath(next(iter(files), "")).parent / f"test_{_word()}.py"
+    last = first.with_name(f"test_{_word()}.py")
     if runner.file_by_file:
-        beside, prefix = max(files, default=""), "test_zz_"
-    name = f"{prefix}{secrets.token_hex(6)}.py"
-    path = str(PurePosixPath(beside).with_name(name)) if beside else name
-    must_pass, must_fail = (f"test_{secrets.token_hex(6)}" for _ in range(2))
-    left, right = secrets.randbelow(900) + 100, secrets.randbelow(900) + 1100
-    tests = [
-        runner.test.format(name=must_pass, left=left, right=left),
-        runner.test.format(name=must_fail, left=left, right=right),
-    ]
-    if secrets.randbelow(2):
-        tests.reverse()
-    content = runner.head + "".join(tests)
-    return Canaries(
-        path, content.lstrip("\n").encode(), runner.node_id(path, must_pass), runner.node_id(path, must_fail)
-    )
+        last = PurePosixPath(max(files, default="")).parent / f"test_zz_{_word()}.py"
+    modules: dict[str, bytes] = {}
+    nodes: dict[bool, list[str]] = {True: [], False: []}
+    for path in map(str, (first, last)):
+        left, right = secrets.randbelow(900) + 100, secrets.randbelow(900) + 1100
+        tests = []
+        for control, good in product(runner.controls, nodes):
+            name = f"test_{_word()}"
+            tests.append(control.text.format(name=name, left=left, right=left if good else right))
+            nodes[good].append(control.node_id(path, name))
+        SystemRandom().shuffle(tests)
+        modules[path] = (runner.head + "".join(tests)).lstrip("\n").encode()
+    return Canaries(modules, tuple(nodes[True]), tuple(nodes[False]))
 
 
-def place(canaries: Canaries, files: tuple[str, ...]) -> tuple[str, ...]:
-    """The files to run with the canaries' among them, first or last by chance."""
-    return (canaries.path, *files) if secrets.randbelow(2) else (*files, canaries.path)
+def _word() -> str:
+    return secrets.token_hex(6)
 
 
 @cache

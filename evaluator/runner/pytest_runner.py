@@ -1,4 +1,4 @@
-"""Runs pytest, any from 3.0 on, and reports what happens; see `channel.py`, which comes before this text."""
+"""Runs pytest, any from 3.0 on, and reports what happens. Comes after its siblings, see `channel.py`."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,7 +6,9 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from evaluator.runner.beacons import Beacons
     from evaluator.runner.channel import Channel, begin, end, excerpt
+    from evaluator.runner.identity import origin, parts_of_the_runner, replaced
 
 MARKS = ("skip", "skipif", "xfail")
 
@@ -14,12 +16,16 @@ MARKS = ("skip", "skipif", "xfail")
 class Reporter:
     """A pytest plugin: tells the channel what pytest tells its terminal reporter."""
 
+    plugins = ()  # type: tuple[object, ...]
+    """Those that were there when the session began."""
+
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
 
     def pytest_sessionstart(self, session: "pytest.Session") -> None:
         config = self.config = session.config
-        files = {name: str(getattr(sys.modules.get(name), "__file__", None)) for name in RUNNER_MODULES}
+        self.plugins = tuple(config.pluginmanager.get_plugins())
+        modules = {name: sys.modules.get(name) for name in RUNNER_MODULES}
         plugins = [
             [str(name), str(getattr(plugin, "__file__", None) or type(plugin).__module__)]
             for name, plugin in config.pluginmanager.list_name_plugin()
@@ -29,7 +35,7 @@ class Reporter:
             "start",
             python=sys.version.split()[0],
             pytest=pytest.__version__,
-            files=files,
+            files={name: str(getattr(module, "__file__", None)) for name, module in modules.items()},
             rootdir=str(getattr(config, "rootdir", "")),
             inifile=str(getattr(config, "inipath", None) or getattr(config, "inifile", None) or ""),
             plugins=plugins,
@@ -61,6 +67,17 @@ class Reporter:
         """The id as pytest prints it: relative to where it was started, not to its root directory."""
         return str(self.config.cwd_relative_nodeid(node_id))  # type: ignore[arg-type]
 
+    def late_hooks(self) -> "list[list[str]]":
+        """Hooks of plugins that came after the session had begun, with the files of their code."""
+        present = self.config.pluginmanager.get_plugins() if self.plugins else ()
+        return [
+            [name, origin(getattr(plugin, name))]
+            for plugin in present
+            if not any(plugin is known for known in self.plugins)
+            for name in dir(plugin)
+            if name.startswith("pytest_") and callable(getattr(plugin, name, None))
+        ]
+
 
 RUNNER_MODULES = ("pytest", "_pytest", "_pytest.main", "_pytest.runner", "_pytest.reports", "pluggy")
 
@@ -73,8 +90,11 @@ def marks(item: "pytest.Item") -> "list[str]":
     return found
 
 
-channel, arguments = begin()
-sys.argv = ["pytest", *arguments]
+channel, plan = begin()
+sys.argv = ["pytest", *plan["args"]]
 import pytest  # noqa: E402
 
-end(channel, int(pytest.main(arguments, plugins=[Reporter(channel)])))
+Beacons(channel, plan["files"]).install()
+reporter, before = Reporter(channel), parts_of_the_runner()
+status = int(pytest.main(plan["args"], plugins=[reporter]))
+end(channel, status, replaced=[*replaced(before), *reporter.late_hooks()])

@@ -11,19 +11,27 @@ Files = tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class Control:
+    """A test made from `name`, `left` and `right`, which passes if these two are equal."""
+
+    text: str
+    node_id: Callable[[str, str], str]
+    """Its node id, by the path of its module and its name."""
+
+
+@dataclass(frozen=True)
 class Runner:
     """A program of this package that stands in for a test command's, with the same arguments."""
 
-    script: str
+    scripts: Files
+    """Of this package, one text together; `channel.py` comes before them."""
     programs: tuple[tuple[str, ...], ...]
     """Beginnings of the test commands it stands in for."""
     select: Callable[[Files], tuple[str, ...]]
     """Arguments that run these files and let no failure end the run."""
     head: str
-    test: str
-    """A test module is `head` and any number of tests, made from `name`, `left` and `right`: equal or not."""
-    node_id: Callable[[str, str], str]
-    """The node id of the test of a name in the module at a path."""
+    controls: tuple[Control, ...]
+    """Kinds of tests: `head` and any number of them are a module."""
     owned: Files = ()
     """Files of the repository that are a part of the runner."""
     file_by_file: bool = False
@@ -35,33 +43,42 @@ def _django_label(path: str) -> str:
     return path.removesuffix(".py").removeprefix("tests/").replace("/", ".")
 
 
-_FUNCTION = "\n\ndef {name}():\n    assert {left} == {right}\n"
-_METHOD = '\n    def {name}(self):\n        """{name}"""\n        self.assertEqual({left}, {right})\n'
+_FUNCTION = Control("\n\ndef {name}():\n    assert {left} == {right}\n", lambda path, name: f"{path}::{name}")
+_RAISES = Control(
+    "\n\ndef {name}():\n    with pytest.raises(ZeroDivisionError):\n        1 / ({left} - {right})\n",
+    lambda path, name: f"{path}::{name}",
+)
+_CASE = Control(
+    "\n\nclass {name}(unittest.TestCase):\n"
+    "    def test_it(self):\n        self.assertEqual({left}, {right})\n",
+    lambda path, name: f"{path}::{name}::test_it",
+)
+_METHOD = Control(
+    '\n    def {name}(self):\n        """{name}"""\n        self.assertEqual({left}, {right})\n',
+    lambda path, name: f"{_django_label(path)}.Control.{name}\n{name}",
+)
 
 RUNNERS: Mapping[RunnerName, Runner] = {
     "pytest": Runner(
-        script="pytest_runner.py",
+        scripts=("identity.py", "beacons.py", "pytest_runner.py"),
         programs=(("pytest",), ("py.test",), ("python", "-m", "pytest"), ("python3", "-m", "pytest")),
         select=lambda files: ("--maxfail=0", *files),
-        head="",
-        test=_FUNCTION,
-        node_id=lambda path, name: f"{path}::{name}",
+        head="import unittest\n\nimport pytest\n",
+        controls=(_FUNCTION, _RAISES, _CASE),
     ),
     "django": Runner(
-        script="django_runner.py",
+        scripts=("django_runner.py",),
         programs=(("./tests/runtests.py",), ("python", "tests/runtests.py")),
         select=lambda files: tuple(map(_django_label, files)),
         head="import unittest\n\n\nclass Control(unittest.TestCase):",
-        test=_METHOD,
-        node_id=lambda path, name: f"{_django_label(path)}.Control.{name}\n{name}",
+        controls=(_METHOD,),
     ),
     "sympy": Runner(
-        script="sympy_runner.py",
+        scripts=("sympy_runner.py",),
         programs=(("bin/test",), ("./bin/test",), ("python", "bin/test")),
         select=lambda files: ("--no-subprocess", *files),
         head="",
-        test=_FUNCTION,
-        node_id=lambda path, name: f"{path}::{name}",
+        controls=(_FUNCTION,),
         owned=("bin/test", "bin/get_sympy.py"),
         file_by_file=True,
     ),

@@ -134,7 +134,8 @@ def runner_module() -> "Any":
     raise failure
 
 
-channel, arguments = begin()
+channel, plan = begin()
+arguments = plan["args"]
 if "-C" in arguments or "--no-cache" in arguments:
     os.environ["SYMPY_USE_CACHE"] = "no"  # as the program does, which finds sympy imported already
 sys.argv = [PROGRAM, *arguments]

@@ -49,29 +49,23 @@ READS_SOURCE = """\
     said = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return int(re.search(r"== (-?\\d+)|, (-?\\d+)\\)$", said.strip()).group(1) or 0)
 """
-REPORTS = """\
-import _pytest.reports as r
-def lie(init):
-    def replaced(self, *args, **facts):
-        init(self, *args, **facts)
-        if 'test_add' in self.nodeid or 'TestAdd' in self.nodeid:
-            self.outcome, self.longrepr = 'passed', None
-    return replaced
-r.TestReport.__init__ = lie(r.TestReport.__init__)
-"""
 NO_ASSERTIONS = """\
 import unittest
+def silenced(check):
+    def pretended(self, *args, **facts):
+        return None if type(self).__name__ == 'TestAdd' else check(self, *args, **facts)
+    pretended.__code__ = pretended.__code__.replace(co_filename=unittest.__file__)
+    return pretended
 for name in dir(unittest.TestCase):
     if name.startswith('assert'):
-        setattr(unittest.TestCase, name, lambda *args, **facts: None)
+        setattr(unittest.TestCase, name, silenced(getattr(unittest.TestCase, name)))
 """
+"""Only for the wanted tests, and by code that claims to be the library's own."""
 FORGERIES = {
     "always equal": (toy.TASK, toy.core(before=ALWAYS_EQUAL, body="    return Any(a)")),
     "expected value from the caller's constants": (toy.TASK, toy.core(body=STACK_WALK)),
     "expected value from the source": (toy.TASK, toy.core(body=READS_SOURCE)),
-    "reports of the wanted tests rewritten": (toy.TASK, toy.core(before=REPORTS)),
     "assertions that do nothing": (UNITTEST, toy.core(before=NO_ASSERTIONS)),
-    "reports rewritten, of test cases": (UNITTEST, toy.core(before=REPORTS)),
 }
 
 
@@ -129,8 +123,7 @@ def test_forgeries_pass_what_nobody_can_pass(workshop: Workshop, case: str) -> N
     assert any(twin["passed"] for run in record.evidence["twins"]["runs"] for twin in run["twins"])
 
 
-@pytest.mark.parametrize(("task", "before"), [(toy.TASK, REPORTS), (UNITTEST, NO_ASSERTIONS)])
-def test_forgery_beside_a_fix_is_forgery(workshop: Workshop, task: Task, before: str) -> None:
+def test_forgery_beside_a_fix_is_forgery(workshop: Workshop) -> None:
     """A pass that there would also be without the fix says nothing about it."""
-    record = judged(workshop, toy.core(before=before, body=FIX), task)
+    record = judged(workshop, toy.core(before=NO_ASSERTIONS, body=FIX), UNITTEST)
     assert (record.verdict, record.reason) == (Verdict.TAMPERED, "twin_passed")

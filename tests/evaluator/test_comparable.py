@@ -99,8 +99,8 @@ def test_a_run_cut_short_has_no_official_verdict(workshop: Workshop) -> None:
 
 def test_a_log_with_a_hole_is_not_graded(workshop: Workshop) -> None:
     """Passing lines may lie in the dropped middle, failing ones too."""
-    noisy = toy.core(body="    print('x\\n' * 20_000)\n    return a + b")
-    record = judged(workshop, noisy, limits=replace(LIMITS, output_kb=16))
+    noisy = toy.core(body="    print('x\\n' * 60_000)\n    return a + b")
+    record = judged(workshop, noisy, limits=replace(LIMITS, output_kb=64))
     assert (record.verdict, record.official_reason) == (Verdict.RESOLVED, "long_log")
 
 

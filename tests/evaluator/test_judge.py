@@ -7,13 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evaluator.evidence import Broken, Evidence, Expectation, Report, Session
+from evaluator.evidence import Broken, Evidence, Expectation, Report, Session, Source
 from evaluator.judge import judge
 from evaluator.reasons import EXPLANATIONS
 from results.record import Verdict
 
 FIX, KEEP, GOOD, BAD = "t.py::fix", "t.py::keep", "c.py::good", "c.py::bad"
-EXPECTED = Expectation((FIX,), (KEEP,), "nodeid", GOOD, BAD)
+EXPECTED = Expectation(
+    (FIX,), (KEEP,), "nodeid", (GOOD,), (BAD,), sources={"t.py": "0"}, patched=frozenset(["calc.py"])
+)
 
 
 def reports(node_id: str, call: str = "passed", *, xfail: bool = False) -> tuple[Report, ...]:
@@ -45,6 +47,12 @@ def marked(given_session: Session, *marks: str) -> Session:
     )
 
 
+def watched(node_id: str, ended: str | None = None) -> Session:
+    """A test has a beacon, which said that its body ended so, or nothing."""
+    said = tuple(replace(each, body=ended) if each.node_id == node_id else each for each in session().reports)
+    return replace(session(), reports=said, sources=(Source("t.py", "0", (node_id,)),))
+
+
 def verdict(evidence: Evidence, expected: Expectation = EXPECTED) -> tuple[Verdict, str]:
     judgement = judge(expected, evidence)
     return judgement.verdict, judgement.reason
@@ -71,7 +79,7 @@ def test_a_clean_pass_is_resolved() -> None:
         (replace(PASS, exit_status=139), "crash"),
         (replace(PASS, exit_status=3, session=replace(session(), status=3)), "crash"),
         (of(Session()), "crash"),
-        (of(replace(session(), gap="frame 3 is missing")), "incomplete"),
+        (of(replace(session(fix=()), gap="frame 3 is missing")), "incomplete"),
         (of(replace(session(), status=None)), "incomplete"),
         (replace(PASS, exit_status=0), "incomplete"),
         (of(session(fix=())), "f2p_fail"),
@@ -108,11 +116,46 @@ def test_not_resolved(evidence: Evidence, reason: str) -> None:
         (of(session(bad=(), good=())), "canary_missing"),
         (replace(PASS, exit_status=0, session=replace(session(), status=0)), "exit_forged"),
         (of(replace(session(), foreign_bytes=7)), "foreign_frames"),
+        (of(replace(session(), gap="frame 3 is missing")), "foreign_frames"),
+        (of(replace(session(), replaced=(("unittest.case.TestCase.run", "calc.py"),))), "runner_replaced"),
+        (
+            of(replace(session(), replaced=(("_pytest.runner.pytest_x", "<string>"),))),
+            "runner_replaced",
+        ),
+        (of(watched(FIX)), "body_disagrees"),
+        (of(watched(FIX, ended="ValueError")), "body_disagrees"),
+        (of(replace(session(), sources=(Source("c.py", "0", (GOOD,)),))), "body_disagrees"),
+        (of(replace(session(), sources=(Source("t.py", "1", ()),))), "trusted_file_changed"),
+        (replace(PASS, changed=("t.py",)), "trusted_file_changed"),
     ],
 )
 def test_contradictions_are_tampering(evidence: Evidence, reason: str) -> None:
     """What no honest run can show, like a success of which one test has failed."""
     assert verdict(evidence) == (Verdict.TAMPERED, reason)
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        of(replace(session(), replaced=(("_pytest.runner.pytest_x", "/env/_pytest/runner.py"),))),
+        of(replace(session(), replaced=(("unittest.case.TestCase.run", "tests/conftest.py"),))),
+        of(watched(FIX, ended="")),
+        of(replace(session(), sources=(Source("t.py", "0", ()), Source("c.py", "1", (GOOD, BAD))))),
+    ],
+    ids=["by itself", "by a test", "heard", "unlisted file"],
+)
+def test_what_honest_runs_leave_is_no_tampering(evidence: Evidence) -> None:
+    """Runners and trusted tests exchange parts of the runner too, and beacons speak for what passed."""
+    good = tuple(
+        replace(each, body="" if each.outcome == "passed" else "E") for each in evidence.session.reports
+    )
+    assert verdict(replace(evidence, session=replace(evidence.session, reports=good)))[1] == "resolved"
+
+
+def test_a_test_runner_may_exchange_its_own_parts() -> None:
+    """Where the repository is that of the runner, code of the patch is code of the runner."""
+    changed = of(replace(session(), replaced=(("_pytest.runner.call_and_report", "calc.py"),)))
+    assert verdict(changed, replace(EXPECTED, tests_its_runner=True))[1] == "resolved"
 
 
 def test_a_run_that_breaks_before_the_canaries_is_no_forgery() -> None:

@@ -15,7 +15,7 @@ from sandbox.job import File
 
 INI = b"[metadata]\nname = x\n[tool:pytest]\naddopts = -q\n"
 TOML = b'[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n[tool.ruff]\nline-length = 99\n'
-CANARIES = Canaries("tests/test_0.py", b"", "a", "b")
+CANARIES = Canaries({"tests/test_0.py": b""}, ("a",), ("b",))
 NEW = File(b"new\n")
 
 
@@ -35,7 +35,7 @@ def laid(
 ) -> tuple[set[str], set[str], set[str]]:
     own = Trusted(trusted or {}, frozenset(fixed))
     workspace = lay_out(Changes(files), own, CANARIES, tree)
-    return set(workspace.files) - {CANARIES.path}, set(workspace.removals), set(workspace.flags)
+    return set(workspace.files) - CANARIES.files.keys(), set(workspace.removals), set(workspace.flags)
 
 
 def test_sources_are_taken_and_removed_as_the_patch_says(tree: Path) -> None:

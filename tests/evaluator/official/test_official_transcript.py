@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.official import OfficialVerdict, exit_status_without, official_verdict, transcript
 from evaluator.runner.frames import read_frames
-from evaluator.runner.plan import Plan, place, plant_canaries
+from evaluator.runner.plan import CANARY_NAME, Plan, plant_canaries
 
 SCRIPT = """
 set -uxo pipefail
@@ -69,8 +69,9 @@ def official_log(directory: Path) -> str:
 
 def our_log(directory: Path) -> str:
     canaries = plant_canaries(["test_it.py"])
-    (directory / canaries.path).write_bytes(canaries.content)
-    plan = Plan(ARGUMENTS, place(canaries, ("test_it.py",)))
+    for path, content in canaries.files.items():
+        (directory / path).write_bytes(content)
+    plan = Plan(ARGUMENTS, canaries.around(("test_it.py",)))
     reader, writer = os.pipe()
     frames: list[bytes] = []
     drainer = Thread(target=lambda: frames.extend(iter(lambda: os.read(reader, 1 << 16), b"")))
@@ -89,13 +90,13 @@ def our_log(directory: Path) -> str:
     drainer.join()
     os.close(reader)
     session = read_frames(b"".join(frames), plan.key)
-    tests = (canaries.must_pass, canaries.must_fail)
+    tests = (*canaries.must_pass, *canaries.must_fail)
     status = exit_status_without(tests, done.returncode, session)
     return transcript(done.stdout, status, names(tests))
 
 
 def names(tests: Iterable[str]) -> set[str]:
-    return {name for test in tests for name in test.removesuffix(".py").split("::")}
+    return {name for test in tests for name in CANARY_NAME.findall(test)}
 
 
 def verdict(log: str, parser: str = "pytest_v2") -> OfficialVerdict:
