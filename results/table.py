@@ -111,7 +111,7 @@ def _checks(made: object) -> list[RenderableType]:
         mark = Text("no", "red") if finding else Text("yes", "green")
         ending = f"  → {line(str(finding))}" if finding else ""
         table.add_row(mark, Text(line(str(asked))), Text(line(str(shown), 400) + ending, "dim"))
-    return [Text(), Text("checks", "bold"), Padding(table, (0, 0, 0, 2))]
+    return [Text(), Text("checks", "bold"), Padding(table, (0, 0, 0, 2), expand=False)]
 
 
 def to_text(renderable: RenderableType, width: int = 100) -> str:
@@ -199,7 +199,7 @@ def _cut(rows: list[str], number: int) -> list[str]:
 def _section(title: str, rows: list[str]) -> list[RenderableType]:
     if not rows:
         return []
-    return [Text(), Text(title, "bold"), Padding(Text("\n".join(rows)), (0, 0, 0, 2))]
+    return [Text(), Text(title, "bold"), Padding(Text("\n".join(rows)), (0, 0, 0, 2), expand=False)]
 
 
 def _plain_table(*headers: str) -> Table:

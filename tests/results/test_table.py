@@ -182,3 +182,11 @@ def test_an_attempt_shows_both_verdicts():
     assert "not_graded (exit_status): No line shows it." in to_text(render_attempt(record))
     unknown = to_text(render_attempt(a_record(official=Official.NONE, official_reason="")))
     assert ["official", "unknown"] in [row.split() for row in unknown.splitlines()]
+
+
+def test_pages_are_no_wider_than_what_they_say():
+    """However wide the place: rows are not filled up to it with blanks."""
+    record = a_record(evidence={"checks": [["asked", "shown", ""]], "exit_status": 1})
+    out = io.StringIO()
+    Console(file=out, width=5000, color_system=None).print(render_attempt(record))
+    assert max(map(len, out.getvalue().splitlines())) < 120
