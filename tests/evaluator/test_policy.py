@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.policy import POLICY, UNKNOWN, Policy, Retry, Rule, reward
-from evaluator.reasons import EXPLANATIONS
+from evaluator.reasons import EXPLANATIONS, TAMPERING
 from results.record import Verdict
 
 
@@ -30,8 +30,7 @@ def test_faults_that_say_nothing_of_the_patch_are_no_number(verdict: Verdict) ->
 def test_every_known_failure_has_its_row() -> None:
     """Each code belongs to a row by its name, or to a verdict all of whose causes share one."""
     named = {reason for rule in POLICY for reason in rule.reasons}
-    shared = {"resolved", "canary_passed", "canary_missing", "exit_forged", "foreign_frames"}
-    shared |= {code for code in EXPLANATIONS if code.startswith("twin_")}
+    shared = {"resolved", *TAMPERING, *(code for code in EXPLANATIONS if code.startswith("twin_"))}
     refused = {"empty", "unparsable", "encoding", "too_large", "submodule", "path_conflict", "apply"}
     refused |= {code for code in EXPLANATIONS if code.startswith("illegal_")}
     ours = {"build", "source", "quarantined", "environment", "test_patch"}
