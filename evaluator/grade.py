@@ -12,6 +12,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 from evaluator.apply import Changes, apply_patch
 from evaluator.canary import Doubt, doubt
 from evaluator.comparable import UNKNOWN, Comparable, comparable, refused
+from evaluator.control import blame
 from evaluator.judge import Judgement, judge
 from evaluator.patch import parse_patch
 from evaluator.paths import PatchError
@@ -51,7 +52,7 @@ def grade(
         allow_empty: runs the tests on the unpatched code for an empty patch, which is otherwise refused.
 
     Faults of the host never become a score: the run is tried `TRIES` times, then the verdict is INFRA_ERROR.
-    Nor do broken environments: where the runner did not even begin, it has to on the unpatched code.
+    Nor do symptoms that the machine can cause as well: where a run breaks down, the reference fix must not.
 
     Raises:
         InputError: this task cannot be graded here at all; `unsupported` tells beforehand.
@@ -126,19 +127,12 @@ def _try(
             parse_patch(patch), setup.prepared.tree, lambda job: sandbox.run(setup.prepared, job)
         )
     trial = run_tests(setup, changes, sandbox, limits)
-    if not _began(trial):
-        control = run_tests(setup, Changes({}), sandbox, limits)
-        if not _began(control):
-            raise TaskFault("environment", control.execution.output.decode(errors="replace").strip()[-200:])
     judgement = judge(trial.expectation, trial.evidence)
     if judgement.verdict is not Verdict.RESOLVED:
+        blame(setup, trial, judgement.reason, sandbox, limits)
         return trial, judgement, None
     doubted = doubt(setup, changes, sandbox, limits)
     return trial, doubted.cast_on(judgement), doubted
-
-
-def _began(trial: Trial) -> bool:
-    return trial.evidence.session.start is not None or bool(trial.evidence.hits)
 
 
 class _Sheet:

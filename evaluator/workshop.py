@@ -1,5 +1,6 @@
 """Prepares a task for grading, once: its repository, its environment, the trusted side of its tests."""
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -36,6 +37,13 @@ class TaskFault(Exception):  # noqa: N818 - a property of the task, not a mistak
         self.detail = detail
 
 
+@dataclass
+class Control:
+    """When a run of the reference fix last came to its end here, by the monotonic clock."""
+
+    ended_at: float = -math.inf
+
+
 @dataclass(frozen=True)
 class Setup:
     """A task ready to be graded any number of times."""
@@ -53,6 +61,7 @@ class Setup:
     """
     ignored: tuple[str, ...]
     """Pass-to-pass ids that name no file: pieces of output (`[100%]`) that a log parser took for tests."""
+    control: Control = field(default_factory=Control, compare=False)
 
 
 @dataclass

@@ -26,7 +26,7 @@ from tasks.cache import cache_root, publish
 from tasks.digest import digest
 from tasks.errors import InfraError
 
-TWINS_VERSION = 1
+TWINS_VERSION = 2
 """Raised when the same task could get other twins."""
 ROUNDS = 6
 """Tries for each function."""
@@ -135,15 +135,17 @@ class _Prover:
         return Bank(tuple(self._together()), tuple(self.refused), words)
 
     def _try(self, offered: Iterable[Twin]) -> None:
-        self.original = self._session(self._run((), self.gold))
-        if self.original.status is None:
-            raise InfraError("the reference fix's tests did not come to their end")
+        trial = self._run((), self.gold)
+        if trial.evidence.hits:
+            raise InfraError(f"twins could not be tried: {', '.join(sorted(trial.evidence.hits))}")
+        self.original = self._session(trial)
         passing = {test_id for test_id, way in self._ways(self.original).items() if way is Way.PASSED}
         waiting = _in_turn(twin for twin in offered if passing.issuperset(twin.targets))
         for _ in range(ROUNDS):
             twins = [queue.pop(0) for place, queue in waiting.items() if queue and not self._enough(place)]
-            if twins:
-                self._prove(twins)
+            if not twins:
+                break
+            self._prove(twins)
 
     def _prove(self, twins: list[Twin]) -> None:
         fixed, unfixed = (self._session(self._run(twins, changes)) for changes in (self.gold, Changes({})))
@@ -178,10 +180,7 @@ class _Prover:
 
     def _run(self, twins: Iterable[Twin], changes: Changes, files: tuple[str, ...] = ()) -> Trial:
         setup = twinned(self.setup, twins, self.ids, files or self.selected)
-        trial = run_tests(setup, changes, self.sandbox, self.limits)
-        if trial.evidence.hits:
-            raise InfraError(f"twins could not be tried: {', '.join(sorted(trial.evidence.hits))}")
-        return trial
+        return run_tests(setup, changes, self.sandbox, self.limits)
 
     def _session(self, trial: Trial) -> Session:
         """Without the controls, whose names differ from run to run."""

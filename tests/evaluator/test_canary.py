@@ -1,6 +1,7 @@
 """Doubting a pass: what only looks like a fix passes a test with a false expectation too."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import toy_project as toy
@@ -127,3 +128,46 @@ def test_forgery_beside_a_fix_is_forgery(workshop: Workshop) -> None:
     """A pass that there would also be without the fix says nothing about it."""
     record = judged(workshop, toy.core(before=NO_ASSERTIONS, body=FIX), UNITTEST)
     assert (record.verdict, record.reason) == (Verdict.TAMPERED, "twin_passed")
+
+
+HANGS = toy.core(body="    while True: pass")
+
+
+class Slow(Counting):
+    """A host on which nothing comes to its end for a while."""
+
+    def __init__(self, runs: int) -> None:
+        super().__init__()
+        self.left = runs
+
+    def run(self, prepared: Prepared, job: Job) -> Execution:
+        self.left -= 1
+        if self.left >= 0:
+            job = replace(job, command=("sleep", "60"), limits=replace(job.limits, wall_s=1))
+        return super().run(prepared, job)
+
+
+def test_what_also_befalls_the_reference_fix_is_the_hosts_fault(
+    repository: toy.Folder, workshop: Workshop
+) -> None:
+    """A run that is too slow because the machine is, is done again; the second time it is not."""
+    record = judged(Workshop(Slow(2), repository), toy.GOLD)
+    assert (record.verdict, record.tries) == (Verdict.RESOLVED, 2)
+
+
+def test_a_machine_that_never_does_is_no_failure_of_the_patch(
+    repository: toy.Folder, workshop: Workshop
+) -> None:
+    """Nothing is scored where the reference fix cannot be run."""
+    record = judged(Workshop(Slow(99), repository), toy.GOLD)
+    assert (record.verdict, record.reason, record.tries) == (Verdict.INFRA_ERROR, "infra", 3)
+
+
+def test_the_control_is_run_once_for_many_patches(repository: toy.Folder, workshop: Workshop) -> None:
+    """And a patch that hangs is at fault as long as the reference fix did not, a while ago."""
+    shop = Workshop(Counting(), repository)
+    before = Counting.runs
+    quick = replace(LIMITS, wall_s=6)
+    records = [grade(toy.TASK, HANGS, workshop=shop, limits=quick) for _ in range(2)]
+    assert [(record.verdict, record.reason) for record in records] == [(Verdict.NOT_RESOLVED, "timeout")] * 2
+    assert Counting.runs - before == 3
