@@ -119,7 +119,12 @@ _REMEDIES: tuple[tuple[tuple[int, ...], tuple[str, ...], str], ...] = (
     ),
     ((), ("is locked",), "Another process has held the database for too long; end it, then resume the run."),
     (
-        (errno.EIO, errno.ENOENT),
+        (errno.ENOENT, errno.ENOTDIR),
+        (),
+        "That place cannot be made, or a file of the store is gone; check -o.",
+    ),
+    (
+        (errno.EIO,),
         ("not a database", "malformed"),
         "The store is damaged. Restore it from a copy, or move the directory away and start a new one.",
     ),

@@ -105,6 +105,8 @@ class Bill(BaseModel):
         total = self.total
         if total.usd is None:
             return total
+        if not count and not total.usd:
+            return Amount(usd=None, bound="unknown")  # "more than nothing" would say nothing
         return (
             Amount(usd=total.usd / count, bound=total.bound)
             if count

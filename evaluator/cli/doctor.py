@@ -11,7 +11,7 @@ from evaluator.cli.console import emit, out
 def doctor(as_json: flags.Json = False) -> None:
     """Check what Assay needs, by really trying it, and give the remedy for what does not work.
 
-    Exits with 5 when no sandbox works here, else with 0.
+    Exits with 5 when no sandbox works here or git is missing, else with 0.
 
     \b
     assay doctor
@@ -29,5 +29,6 @@ def doctor(as_json: flags.Json = False) -> None:
             if check.remedy:
                 table.add_row("", "", Text(check.remedy, "yellow"))
         out().print(table)
-    if not any(check.ok for check in checks if check.name in ("bubblewrap", "docker")):
+    works = {check.name for check in checks if check.ok}
+    if "git" not in works or not works & {"bubblewrap", "docker"}:
         raise typer.Exit(5)

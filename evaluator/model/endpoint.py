@@ -55,7 +55,7 @@ class Endpoint:
         self._pace: AbstractAsyncContextManager[None] = (
             AsyncLimiter(1, 60 / per_minute) if per_minute else nullcontext()
         )
-        self._proven = False
+        self._proven = self._reached = False
         self._client = AsyncOpenAI(
             base_url=connection.base_url,
             api_key=connection.api_key,
@@ -85,7 +85,7 @@ class Endpoint:
             EndpointUnavailable: still failing when patience was over.
         """
         try:
-            return await retrying(self.patience)(self._try, messages, seed, meter)
+            return await retrying(self.patience, lambda: self._reached)(self._try, messages, seed, meter)
         except faults.Refused as fault:
             raise EndpointRefused(
                 self._line("refused the request", fault),
@@ -103,13 +103,14 @@ class Endpoint:
             try:
                 completion = read_completion(await self._send(messages, seed))
             except faults.Fault as fault:
+                self._reached |= fault.outcome not in faults.UNREACHED
                 pending.end(fault.outcome, fault.usage, fault.billable)
                 raise
             except asyncio.CancelledError:
                 pending.end("interrupted")
                 raise
             pending.end("ok" if completion.usage else "no usage reported", completion.usage)
-            self._proven = True
+            self._proven = self._reached = True
             return completion
 
     async def _send(self, messages: list[Message], seed: int | None) -> bytes:

@@ -27,6 +27,8 @@ _UNSENT = (
     httpx2.ProxyError,
     httpx2.UnsupportedProtocol,
 )
+UNREACHED = frozenset({"no connection", "connection timed out"})
+"""Outcomes of a request that never left."""
 _TOO_LONG = (
     "context_length",
     "context length",

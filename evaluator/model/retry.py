@@ -1,6 +1,7 @@
 """How long we put up with a failing endpoint."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tenacity import (
@@ -31,11 +32,21 @@ class Patience:
     """Also of what `Retry-After` may ask for."""
     total_s: float = 900.0
     """No wait is begun that would end later than this after the first attempt."""
+    first_contact_s: float = 20.0
+    """The same, while the endpoint has never been reached: an address with a typo does not get better."""
 
 
-def retrying(patience: Patience) -> AsyncRetrying:
-    """Repeats on Transient, raises the last one when patience is over, and everything else at once."""
+def retrying(patience: Patience, reached: Callable[[], bool]) -> AsyncRetrying:
+    """Repeats on Transient, raises the last one when patience is over, and everything else at once.
+
+    `reached` tells whether the endpoint has ever been connected to.
+    """
+    over = stop_after_attempt(patience.attempts) | stop_before_delay(patience.total_s)
+    no_contact = stop_before_delay(patience.first_contact_s)
     backoff = wait_exponential(multiplier=patience.first_wait_s, max=patience.longest_wait_s)
+
+    def stop(state: RetryCallState) -> bool:
+        return over(state) or (not reached() and no_contact(state))
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -44,7 +55,7 @@ def retrying(patience: Patience) -> AsyncRetrying:
 
     return AsyncRetrying(
         retry=retry_if_exception_type(Transient),
-        stop=stop_after_attempt(patience.attempts) | stop_before_delay(patience.total_s),
+        stop=stop,
         wait=wait_combine(wait, wait_random(0, patience.first_wait_s)),
         before_sleep=before_sleep_log(_log, logging.INFO),
         reraise=True,
