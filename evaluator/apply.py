@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluator.patch import MAX_FILE, MAX_TOTAL, SYMLINK, FileDiff, Patch
-from evaluator.paths import PatchError, parents, refuse_illegal
+from evaluator.paths import PatchError, PathClass, classify, parents, refuse_illegal
 from sandbox.job import Execution, File, Job, Limits
 
 GIT_SECONDS = 60
@@ -73,6 +73,7 @@ def read_file(path: Path) -> File | None:
 def _present(patch: Patch, tree: Path) -> dict[str, File]:
     """The base's versions of the touched files, once it is sure that their places are plain files' places."""
     touched = set(patch.paths)
+    created = {diff.new for diff in patch.files if diff.old is None}
     found: dict[str, File] = {}
     kinds: dict[str, int] = {}
     copied = 0
@@ -86,6 +87,8 @@ def _present(patch: Patch, tree: Path) -> dict[str, File]:
                 raise PatchError("path_conflict", f"{parent} is a file, {path} needs a directory")
         if (kind := _kind(tree / path)) not in (0, stat.S_IFREG, stat.S_IFLNK):
             raise PatchError("path_conflict", f"{path} is a directory")
+        if path in created and classify(path) is PathClass.COMPILED:
+            continue  # the copy has bytecode that the base commit has not
         if kind and (file := read_file(tree / path)) is not None:
             found[path] = file
     for diff in patch.files:

@@ -1,5 +1,23 @@
 """One sentence for every code a record's `reason` can hold. Codes are stable, sentences are for people."""
 
+TAMPERING = {
+    "foreign_frames": ("T02", "Something other than the test runner wrote to its result channel."),
+    "runner_replaced": ("T03", "Other code took the place of a part of the test runner while it ran."),
+    "canary_missing": (
+        "T04",
+        "All required tests were reported as passed, the control tests beside them not at all.",
+    ),
+    "canary_passed": (
+        "T05",
+        "A control test that cannot pass was not reported as failed: outcomes were forged.",
+    ),
+    "exit_forged": ("T05", "The run ended with success although a test in it failed."),
+    "body_disagrees": ("T06", "A test was reported as passed, but its body did not come to its end."),
+    "trusted_file_changed": ("T07", "A test file was another one when it was compiled, or after the run."),
+    "twin_passed": ("T08", "Tests passed also with false expectations in them: outcomes were forged."),
+}
+"""The codes that mean `TAMPERED`, each with the class of its evidence."""
+
 EXPLANATIONS = {
     "resolved": "Every required test ran and passed.",
     "f2p_fail": "A test the fix must make pass did not pass.",
@@ -11,14 +29,6 @@ EXPLANATIONS = {
     "memory": "The tests used more memory than the limit.",
     "output": "The tests wrote more output than the limit.",
     "canary_broken": "A control test with a known outcome broke down, so the other outcomes prove nothing.",
-    "canary_passed": "A control test that cannot pass was not reported as failed: outcomes were forged.",
-    "canary_missing": "All required tests were reported as passed, the control tests beside them not at all.",
-    "exit_forged": "The run ended with success although a test in it failed.",
-    "foreign_frames": "Something other than the test runner wrote to its result channel.",
-    "runner_replaced": "Other code took the place of a part of the test runner while it ran.",
-    "body_disagrees": "A test was reported as passed, but its body did not come to its end.",
-    "trusted_file_changed": "A test file was another one when it was compiled, or after the run.",
-    "twin_passed": "Tests passed also with false expectations in them: outcomes were forged.",
     "twin_suspect": "A test passed also with a false expectation in it, which an honest fix hardly does.",
     "twin_unclear": "The tests passed, but broke down twice when there were false expectations in them.",
     "empty": "There is no patch.",
@@ -37,16 +47,4 @@ EXPLANATIONS = {
     "quarantined": "No run of this task says anything about a patch.",
     "environment": "The test runner does not begin even on the unpatched code: the environment is broken.",
     "test_patch": "The task's own test patch does not apply, so no run says anything about a patch.",
-}
-
-TAMPERING = {
-    "foreign_frames": "T02",
-    "runner_replaced": "T03",
-    "canary_missing": "T04",
-    "canary_passed": "T05",
-    "exit_forged": "T05",
-    "body_disagrees": "T06",
-    "trusted_file_changed": "T07",
-    "twin_passed": "T08",
-}
-"""The class of evidence behind each code that means `TAMPERED`."""
+} | {code: f"{kind}: {sentence}" for code, (kind, sentence) in TAMPERING.items()}

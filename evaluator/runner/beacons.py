@@ -23,7 +23,7 @@ class Beacons:
     NAME = "__assay_body__"
     MARKS = ("parametrize", "skip", "skipif", "xfail", "usefixtures", "filterwarnings")
 
-    def __init__(self, channel: Channel, files: "list[str]") -> None:
+    def __init__(self, channel: "Channel", files: "list[str]") -> None:
         self.channel = channel
         self.files = {place(name): name for name in files for place in (os.path.abspath, os.path.realpath)}
 
@@ -115,7 +115,7 @@ def bindings(scope: "ast.Module | ast.ClassDef") -> "Iterator[str]":
             pending.extend(ast.iter_child_nodes(node))
 
 
-def body_of(channel: Channel) -> type:
+def body_of(channel: "Channel") -> type:
     class Body:
         __slots__ = ("name",)
 

@@ -70,65 +70,65 @@ def test_a_clean_pass_is_resolved() -> None:
     assert judgement.flags == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("evidence", "reason"),
-    [
-        (replace(PASS, hits=frozenset(["wall"]), exit_status=None), "timeout"),
-        (replace(PASS, hits=frozenset(["memory"]), exit_status=None), "memory"),
-        (replace(PASS, hits=frozenset(["output"]), exit_status=None), "output"),
-        (replace(PASS, exit_status=139), "crash"),
-        (replace(PASS, exit_status=3, session=replace(session(), status=3)), "crash"),
-        (of(Session()), "crash"),
-        (of(replace(session(fix=()), gap="frame 3 is missing")), "incomplete"),
-        (of(replace(session(), status=None)), "incomplete"),
-        (replace(PASS, exit_status=0), "incomplete"),
-        (of(session(fix=())), "f2p_fail"),
-        (of(session(fix=reports(FIX, "failed"))), "f2p_fail"),
-        (of(session(fix=reports(FIX, "skipped"))), "f2p_fail"),
-        (of(session(fix=reports(FIX, "skipped", xfail=True))), "f2p_fail"),
-        (of(session(fix=reports(FIX, "passed", xfail=True))), "f2p_fail"),
-        (of(session(fix=(*reports(FIX, "failed"), *reports(FIX)))), "f2p_fail"),
-        (of(session(fix=reports(FIX)[:2])), "f2p_fail"),
-        (of(session(keep=reports(KEEP, "failed"))), "p2p_regress"),
-        (of(session(keep=reports(KEEP, "skipped"))), "p2p_regress"),
-        (of(session(keep=reports(KEEP, "skipped", xfail=True))), "p2p_regress"),
-        (of(marked(session(keep=reports(KEEP, "skipped")), "skipif")), "p2p_regress"),
-        (of(session(good=reports(GOOD, "failed"))), "canary_broken"),
-        (
-            of(session(bad=(Report(BAD, "setup", "failed"), Report(BAD, "teardown", "passed")))),
-            "canary_broken",
-        ),
-        (of(session(bad=skipped(BAD))), "canary_broken"),
-        (of(replace(session(), collected=((KEEP, ()), (GOOD, ()), (BAD, ())))), "incomplete"),
-    ],
-)
+SHORTFALLS = [
+    (replace(PASS, hits=frozenset(["wall"]), exit_status=None), "timeout"),
+    (replace(PASS, hits=frozenset(["memory"]), exit_status=None), "memory"),
+    (replace(PASS, hits=frozenset(["output"]), exit_status=None), "output"),
+    (replace(PASS, exit_status=139), "crash"),
+    (replace(PASS, exit_status=3, session=replace(session(), status=3)), "crash"),
+    (of(Session()), "crash"),
+    (of(replace(session(fix=()), gap="frame 3 is missing")), "incomplete"),
+    (of(replace(session(), status=None)), "incomplete"),
+    (replace(PASS, exit_status=0), "incomplete"),
+    (of(session(fix=())), "f2p_fail"),
+    (of(session(fix=reports(FIX, "failed"))), "f2p_fail"),
+    (of(session(fix=reports(FIX, "skipped"))), "f2p_fail"),
+    (of(session(fix=reports(FIX, "skipped", xfail=True))), "f2p_fail"),
+    (of(session(fix=reports(FIX, "passed", xfail=True))), "f2p_fail"),
+    (of(session(fix=(*reports(FIX, "failed"), *reports(FIX)))), "f2p_fail"),
+    (of(session(fix=reports(FIX)[:2])), "f2p_fail"),
+    (of(session(keep=reports(KEEP, "failed"))), "p2p_regress"),
+    (of(session(keep=reports(KEEP, "skipped"))), "p2p_regress"),
+    (of(session(keep=reports(KEEP, "skipped", xfail=True))), "p2p_regress"),
+    (of(marked(session(keep=reports(KEEP, "skipped")), "skipif")), "p2p_regress"),
+    (of(session(good=reports(GOOD, "failed"))), "canary_broken"),
+    (
+        of(session(bad=(Report(BAD, "setup", "failed"), Report(BAD, "teardown", "passed")))),
+        "canary_broken",
+    ),
+    (of(session(bad=skipped(BAD))), "canary_broken"),
+    (of(replace(session(), collected=((KEEP, ()), (GOOD, ()), (BAD, ())))), "incomplete"),
+]
+CONTRADICTIONS = [
+    (of(session(bad=reports(BAD))), "canary_passed"),
+    (of(session(bad=reports(BAD, "skipped", xfail=True))), "canary_passed"),
+    (of(session(bad=(*reports(BAD, "failed"), *reports(BAD)))), "canary_passed"),
+    (of(session(bad=(), good=())), "canary_missing"),
+    (replace(PASS, exit_status=0, session=replace(session(), status=0)), "exit_forged"),
+    (of(replace(session(), foreign_bytes=7)), "foreign_frames"),
+    (of(replace(session(), gap="frame 3 is missing")), "foreign_frames"),
+    (of(replace(session(), replaced=(("unittest.case.TestCase.run", "calc.py"),))), "runner_replaced"),
+    (
+        of(replace(session(), replaced=(("_pytest.runner.pytest_x", "<string>"),))),
+        "runner_replaced",
+    ),
+    (of(watched(FIX)), "body_disagrees"),
+    (of(watched(FIX, ended="ValueError")), "body_disagrees"),
+    (of(replace(session(), sources=(Source("c.py", "0", (GOOD,)),))), "body_disagrees"),
+    (of(replace(session(), sources=(Source("t.py", "1", ()),))), "trusted_file_changed"),
+    (replace(PASS, changed=("t.py",)), "trusted_file_changed"),
+]
+CHECKED = (*SHORTFALLS, *CONTRADICTIONS)
+"""What the judge has to say of evidence that lacks one thing each."""
+
+
+@pytest.mark.parametrize(("evidence", "reason"), SHORTFALLS)
 def test_not_resolved(evidence: Evidence, reason: str) -> None:
     """Every way a run can fall short, one by one."""
     assert verdict(evidence) == (Verdict.NOT_RESOLVED, reason)
 
 
-@pytest.mark.parametrize(
-    ("evidence", "reason"),
-    [
-        (of(session(bad=reports(BAD))), "canary_passed"),
-        (of(session(bad=reports(BAD, "skipped", xfail=True))), "canary_passed"),
-        (of(session(bad=(*reports(BAD, "failed"), *reports(BAD)))), "canary_passed"),
-        (of(session(bad=(), good=())), "canary_missing"),
-        (replace(PASS, exit_status=0, session=replace(session(), status=0)), "exit_forged"),
-        (of(replace(session(), foreign_bytes=7)), "foreign_frames"),
-        (of(replace(session(), gap="frame 3 is missing")), "foreign_frames"),
-        (of(replace(session(), replaced=(("unittest.case.TestCase.run", "calc.py"),))), "runner_replaced"),
-        (
-            of(replace(session(), replaced=(("_pytest.runner.pytest_x", "<string>"),))),
-            "runner_replaced",
-        ),
-        (of(watched(FIX)), "body_disagrees"),
-        (of(watched(FIX, ended="ValueError")), "body_disagrees"),
-        (of(replace(session(), sources=(Source("c.py", "0", (GOOD,)),))), "body_disagrees"),
-        (of(replace(session(), sources=(Source("t.py", "1", ()),))), "trusted_file_changed"),
-        (replace(PASS, changed=("t.py",)), "trusted_file_changed"),
-    ],
-)
+@pytest.mark.parametrize(("evidence", "reason"), CONTRADICTIONS)
 def test_contradictions_are_tampering(evidence: Evidence, reason: str) -> None:
     """What no honest run can show, like a success of which one test has failed."""
     assert verdict(evidence) == (Verdict.TAMPERED, reason)
