@@ -76,6 +76,7 @@ def test_letters_with_a_meaning_stay(literal: str, kept: list[str]) -> None:
 def test_a_pattern_stays_a_pattern() -> None:
     """In what is matched as a pattern, classes, escapes and repeated letters stay."""
     for seed in range(60):
+        assert fresh("'[abc]+ colou?r word'", Random(seed), Style.PATTERN).startswith("'[abc]+ col")
         assert fresh(r"r'[abc]+\d+ colou?r word'", Random(seed), Style.PATTERN).startswith(r"r'[abc]+\d+ col")
 
 
