@@ -28,7 +28,7 @@ def blame(setup: Setup, trial: Trial, reason: str, sandbox: Sandbox, limits: Lim
     """
     if reason not in SYMPTOMS or time.monotonic() - setup.control.ended_at < FRESH_S:
         return
-    control = run_tests(setup, _reference(setup, sandbox), sandbox, limits)
+    control = run_tests(setup, reference(setup, sandbox), sandbox, limits)
     if not _began(trial) and not _began(control):
         raise TaskFault("environment", control.execution.output.decode(errors="replace").strip()[-200:])
     found = judge(control.expectation, control.evidence).reason
@@ -38,7 +38,12 @@ def blame(setup: Setup, trial: Trial, reason: str, sandbox: Sandbox, limits: Lim
         setup.control.ended_at = time.monotonic()
 
 
-def _reference(setup: Setup, sandbox: Sandbox) -> Changes:
+def reference(setup: Setup, sandbox: Sandbox) -> Changes:
+    """The reference fix; no change where it does not apply.
+
+    Raises:
+        InfraError: it had to be tried in a sandbox, which failed.
+    """
     try:
         return apply_patch(
             parse_patch(setup.task.patch),

@@ -7,18 +7,26 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from evaluator.admission.findings import Admission
+from evaluator.admission.validate import validate
 from evaluator.cli import flags
 from evaluator.cli.console import emit, err, out
 from evaluator.cli.noun import Noun
 from evaluator.cli.starter import being_prepared, prepare_starter
+from evaluator.grade import unsupported
 from evaluator.miner import sandboxed
+from evaluator.options import CORES, REPO_URL
+from evaluator.workshop import Workshop
 from results.text import line, plain
 from sandbox.choose import choose
+from sandbox.job import Limits
 from tasks import bug, starter
 from tasks import mine as mining
 from tasks.cache import cache_root
+from tasks.errors import InfraError, InputError
 from tasks.facts import quarantine_of, test_files
 from tasks.load import load
+from tasks.mirror import Mirrors
 from tasks.printable import printable
 from tasks.select import select
 from tasks.task import Task
@@ -141,6 +149,66 @@ def mine(
     out().print(Text(f"{turned} tests turn green, {kept} stay green, {len(found.dropped)} dropped:"))
     for test, reason in found.dropped.items():
         out().print(Text(printable(f"{reason}: {test}")))
+
+
+@app.command("validate")
+def validate_tasks(
+    dataset: flags.Dataset = "starter",
+    split: flags.Split = "test",
+    instance: flags.Instance = [],  # noqa: B006 - typer wants a list
+    filter: flags.Filter = None,
+    limit: flags.Limit = None,
+    skip_invalid: flags.SkipInvalid = False,
+    runs: Annotated[int, typer.Option(min=1, help="With the reference fix, and as many without.")] = 3,
+    sandbox: flags.Sandbox = "auto",
+    repo_url: flags.RepoUrl = REPO_URL,
+    timeout: flags.Timeout = 1800,
+    memory: flags.Memory = 4096,
+    workers: flags.Workers = None,
+    as_json: flags.Json = False,
+) -> None:
+    """Find out what can be relied on here: tests that flicker, fixes that do not pass, limits, twins.
+
+    Begun again it goes on where it ended.
+
+    \b
+    assay tasks validate
+    assay tasks validate -d verified --filter requests --runs 10 --json > requests.json
+    """
+    prepare_starter(dataset)
+    tasks = select(
+        load(dataset, split=split, skip_invalid=skip_invalid),
+        instances=instance, pattern=filter, limit=limit,
+    ).tasks  # fmt: skip
+    if problems := unsupported(tasks):
+        raise InputError("these tasks cannot be run here:\n" + "\n".join(problems), "Leave them out.")
+    workshop = Workshop(choose(sandbox), Mirrors(url_template=repo_url))
+    limits = Limits(wall_s=timeout, memory_mb=memory)
+    table = Table("instance", "twins", "flaky", "failing", "passing", "seconds", "MiB", "remark", box=None)
+    found: list[Admission] = []
+    lost: list[str] = []
+    for task, seen in validate(tasks, workshop, runs=runs, limits=limits, workers=workers or CORES):
+        err().print(Text(f"{len(found) + len(lost) + 1}/{len(tasks)} {task.instance_id}"))
+        if isinstance(seen, Admission):
+            found.append(seen)
+        else:
+            lost.append(f"{task.instance_id}: {seen.message}")
+    for each in sorted(found, key=lambda each: each.instance_id):
+        counts = (str(len(ids)) for ids in (each.flaky, each.failing, each.passing))
+        needs = f"{each.wall_s:.0f}", str(each.memory_mb)
+        cells = (each.instance_id, str(each.twins), *counts, *needs, each.quarantine)
+        table.add_row(*(Text(line(cell)) for cell in cells))
+    if as_json:
+        emit([each.model_dump(mode="json") | {"outcomes": each.outcomes} for each in found])
+    else:
+        out().print(table)
+        for each in found:
+            for name, (with_fix, without) in each.outcomes.items():
+                if name in {*each.flaky, *each.failing}:
+                    text = f"{each.instance_id}  fixed {with_fix}  unfixed {without}  {name}"
+                    out().print(Text(printable(text)))
+    if lost:
+        raise InfraError("these tasks were lost to the machine:\n" + "\n".join(lost), "Run it again.")
 
 
 def _row(task: Task) -> dict[str, Any]:
