@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -281,7 +282,7 @@ def test_an_attempt_shows_every_check_of_the_judge(toys: ToySet, kept: Path, ass
     checks = page.partition("checks\n")[2].partition("evidence\n")[0].strip().splitlines()
     assert len(checks) >= 12
     assert all(row.split()[0] == "yes" for row in checks)
-    assert "the control test that cannot pass did not pass" in page
+    assert any("control test" in row for row in checks)
 
 
 def test_attempts_are_listed_by_verdict(toys: ToySet, kept: Path, assay: Assay) -> None:
@@ -418,8 +419,8 @@ def test_a_run_whose_tasks_changed_is_not_resumed(toys: ToySet, assay: Assay, tm
     assert done.status == 2 and "taskset_digest" in done.err
 
 
-def interruptible(model: Rude, toys: ToySet, folder: Path) -> subprocess.Popen[str]:
-    """A run under way: at least one request has left."""
+def interrupted(model: Rude, toys: ToySet, folder: Path) -> subprocess.Popen[str]:
+    """A run that got a Ctrl-C while its first two requests were under way, and has heard it."""
     words = ("run", "-m", "assay-demo-90", "--base-url", model.base_url, "--concurrency", 2)
     process = subprocess.Popen(
         [ASSAY, *map(str, (*words, *of(toys), "--context", "oracle", "-o", folder))],
@@ -428,8 +429,13 @@ def interruptible(model: Rude, toys: ToySet, folder: Path) -> subprocess.Popen[s
         text=True,
     )
     deadline = time.monotonic() + PATIENCE_S
-    while not model.asked and time.monotonic() < deadline:
+    while len(model.asked) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr
+    while "Waiting for 2 answers" not in (line := process.stderr.readline()):
+        assert line, "it ended without a word"
+    assert "Ctrl-C now leaves" in line
     return process
 
 
@@ -437,18 +443,18 @@ def test_ctrl_c_finishes_what_is_paid_for_and_says_how_to_go_on(
     toys: ToySet, assay: Assay, tmp_path: Path
 ) -> None:
     """No request is lost, nothing new is asked, and the resumed run asks only for what is missing."""
-    with toy_model(toys.tasks, pause_s=0.5) as model:
-        with interruptible(model, toys, tmp_path / "runs") as process:
-            process.send_signal(signal.SIGINT)
+    answering = threading.Event()
+    with toy_model(toys.tasks, wait=answering.wait) as model:
+        with interrupted(model, toys, tmp_path / "runs") as process:
+            answering.set()
             _, told = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130, told
         assert "Traceback" not in told and "assay run --resume " in told
         with Store.open(tmp_path / "runs") as store:
             run = store.run("latest")
-            solved = {attempt.instance_id for attempt in store.attempts(run.id)}
-            assert solved == {name for name, _ in asked(model, toys.tasks)}
-            assert [request.outcome for request in store.requests(run.id)] == ["ok"] * len(solved)
-        assert 0 < len(solved) < len(toys.tasks)
+            assert {attempt.instance_id for attempt in store.attempts(run.id)} == set(toys.names[:2])
+            assert [request.outcome for request in store.requests(run.id)] == ["ok", "ok"]
+            assert not store.records(run.id)
         done = assay("run", "--resume", "latest", "-o", tmp_path / "runs", "--json")
         assert (done.status, done.json["done"]) == (0, len(toys.tasks)), done.err
         assert sorted(asked(model, toys.tasks)) == [(name, 0) for name in toys.names]
@@ -456,19 +462,11 @@ def test_ctrl_c_finishes_what_is_paid_for_and_says_how_to_go_on(
 
 def test_a_second_ctrl_c_leaves_at_once(toys: ToySet, tmp_path: Path) -> None:
     """Requests nobody waits for any more are on record as such."""
-    with (
-        rude_server("hang") as model,
-        interruptible(model, toys, tmp_path / "runs") as process,
-    ):
-        process.send_signal(signal.SIGINT)
-        assert process.stderr
-        while "Waiting for" not in (line := process.stderr.readline()):
-            assert line, "it ended at the first"
-        assert "Ctrl-C now leaves" in line
+    with rude_server("hang") as model, interrupted(model, toys, tmp_path / "runs") as process:
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert "assay run --resume " in told
         with Store.open(tmp_path / "runs") as store:
             requests = store.requests(store.run("latest").id)
-            assert [request.outcome for request in requests] == ["in flight"] * len(model.asked)
+            assert [request.outcome for request in requests] == ["in flight"] * 2
