@@ -30,6 +30,8 @@ TWINS_VERSION = 2
 """Raised when the same task could get other twins."""
 ROUNDS = 6
 """Tries for each function."""
+WEAK = 2
+"""Weak twins of a function that has no strong one."""
 VALUES = 32
 """Draws of a value before one is taken that is not new to the test."""
 _WORD = re.compile(r"\w+")
@@ -142,7 +144,7 @@ class _Prover:
         passing = {test_id for test_id, way in self._ways(self.original).items() if way is Way.PASSED}
         waiting = _in_turn(twin for twin in offered if passing.issuperset(twin.targets))
         for _ in range(ROUNDS):
-            twins = [queue.pop(0) for place, queue in waiting.items() if queue and not self._enough(place)]
+            twins = [q.pop(0) for place, q in waiting.items() if q and self._wanted(place, q[0])]
             if not twins:
                 break
             self._prove(twins)
@@ -195,10 +197,14 @@ class _Prover:
     def _ways(self, session: Session) -> Mapping[str, Way]:
         return ways(session, self.ids, self.setup.environment.log_parser)
 
-    def _enough(self, place: Function) -> bool:
+    def _wanted(self, place: Function, twin: Twin) -> bool:
+        """Strong ones until the grade is the best; weak ones, which come last, only where there are none."""
         convicting = [proof.twin for proof in self.proofs if proof.convicts]
-        statements = {(twin.path, twin.site.statement) for twin in convicting}
-        return len(statements) >= STRONG_ENOUGH and place in map(_function, convicting)
+        here = place in map(_function, convicting)
+        if not twin.site.strong:
+            return not here and sum(_function(proof.twin) == place for proof in self.proofs) < WEAK
+        statements = {(strong.path, strong.site.statement) for strong in convicting}
+        return not here or len(statements) < STRONG_ENOUGH
 
 
 def _function(twin: Twin) -> Function:
