@@ -2,7 +2,6 @@
 
 import json
 import pkgutil
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +11,14 @@ import results
 import sandbox
 import tasks
 from evaluator.cli.app import HELP
+from evaluator.runner.runners import RUNNERS
 from tasks import errors
 from tasks.errors import AssayError
 
 ROOMS = (evaluator, results, sandbox, tasks)
-PROGRAMS = re.compile(r"results\.migrations\.|evaluator\.runner\.\w+_runner$")
-"""Run by Alembic, and inside the sandbox: never imported."""
+PROGRAMS = {f"evaluator.runner.{Path(name).stem}" for runner in RUNNERS.values() for name in runner.scripts}
+"""Run inside the sandbox, as one text with what they share; never imported."""
+RUN_BY_ALEMBIC = "results.migrations."
 WATCHED_IMPORTS = """
 import importlib, json, os, sys
 seen = []
@@ -35,7 +36,8 @@ print(json.dumps(seen))
 
 def modules() -> list[str]:
     found = (pkgutil.walk_packages(room.__path__, f"{room.__name__}.") for room in ROOMS)
-    return [module.name for room in found for module in room if not PROGRAMS.match(module.name)]
+    names = (module.name for room in found for module in room)
+    return [name for name in names if name not in PROGRAMS and not name.startswith(RUN_BY_ALEMBIC)]
 
 
 def subclasses(kind: type[AssayError]) -> list[type[AssayError]]:

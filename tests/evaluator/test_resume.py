@@ -76,7 +76,7 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(toys: ToySet,
     """Same verdicts, one attempt and one verdict each, and what was asked twice is on the bill."""
     calm, killed = tmp_path / "calm", tmp_path / "killed"
     moments = []
-    with toy_model(toys.tasks, pause_s=ANSWER_S) as model:
+    with toy_model(toys.tasks, wait=lambda: time.sleep(ANSWER_S)) as model:
         run = ("-d", toys.file, "--repo-url", toys.repo_url, "-n", SAMPLES, "-m", "assay-demo")
         run += ("--base-url", model.base_url, "--price-in", 1, "--price-out", 4, "--concurrency", AT_ONCE)
         run += ("--context", "oracle")  # ranks nothing, so it starts faster

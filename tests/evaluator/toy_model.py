@@ -1,10 +1,9 @@
 """The demo model behind a server that keeps a list of what it was asked."""
 
 import json
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,12 +15,14 @@ from tasks.task import Task
 
 
 @contextmanager
-def toy_model(tasks: Sequence[Task], *first: Reply | str, pause_s: float = 0.0) -> Iterator[Rude]:
-    """Gives the replies `first`, then answers as the demo model does, `pause_s` after it was asked."""
+def toy_model(
+    tasks: Sequence[Task], *first: Reply | str, wait: Callable[[], object] = lambda: None
+) -> Iterator[Rude]:
+    """Gives the replies `first`, then answers as the demo model does, each time after `wait`."""
     with serve(tasks) as demo:
 
         def forward(handler: Any) -> None:
-            time.sleep(pause_s)
+            wait()
             request = urllib.request.Request(
                 f"{demo.base_url}/chat/completions", json.dumps(handler.asked).encode()
             )
