@@ -4,7 +4,7 @@ Ours differs in two tests of known outcome that were run along, one of which fai
 their random names, and an exit status of failure.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from evaluator.evidence import Session
 from evaluator.official.markers import END, EXIT_CODE, START
@@ -21,13 +21,14 @@ def transcript(output: bytes, exit_status: int | None, canaries: Collection[str]
         output: standard output and error of the tests, interleaved.
         exit_status: what an official evaluation would have seen, see `exit_status_without`; None when a limit
             ended the run. Such a log has no end marker: the harness gives no verdict after a timeout either.
-        canaries: random names. A line that holds one is left out.
+        canaries: random names. A line that holds one is left out, but for its name where its result may
+            stand on a line further down: that must not be taken for the result of the test before.
 
     Bytes that are no UTF-8 are replaced, as in `harness/docker_utils.py`.
     """
     text = output.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if any(name in text for name in canaries):
-        text = "\n".join(line for line in lines(text) if not any(name in line for name in canaries))
+        text = "\n".join(_without(canaries, text))
     log = f"+ : '{START}'\n{text}"
     if exit_status is None:
         return log
@@ -37,6 +38,15 @@ def transcript(output: bytes, exit_status: int | None, canaries: Collection[str]
         f"+ echo '{EXIT_CODE}: {exit_status}'\n"
         f"{EXIT_CODE}: {exit_status}\n"
     )
+
+
+def _without(canaries: Collection[str], text: str) -> Iterator[str]:
+    for line in lines(text):
+        name = next((name for name in canaries if name in line), None)
+        if name is None:
+            yield line
+        elif " ... " in line:
+            yield f"{name} ... control"
 
 
 def exit_status_without(canaries: Collection[str], exit_status: int | None, session: Session) -> int | None:

@@ -130,3 +130,11 @@ def test_lines_that_name_a_canary_are_left_out() -> None:
 def test_bytes_that_are_no_text_are_replaced() -> None:
     """As the harness does; the rest of the log counts."""
     assert verdict(transcript(b"PASSED a\xff\n", 0)).statuses == {"a\ufffd": "PASSED"}
+
+
+def test_the_late_result_of_a_canary_is_no_other_tests() -> None:
+    """A message of Django's may come between a test's name and its result, on a line of its own."""
+    output = b"test_a (m.T) ... FAIL\ntest_c (n.Control)\ntest_c ... Testing against Django\nok\n"
+    log = transcript(output, 1, ["test_c"])
+    statuses = official_verdict(log, parser="django", fail_to_pass=["test_a (m.T)"], pass_to_pass=[]).statuses
+    assert statuses["test_a (m.T)"] == "FAILED"
