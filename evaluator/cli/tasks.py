@@ -7,9 +7,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from evaluator.admission.findings import Admission
+from evaluator.admission.lock import locked, write
 from evaluator.admission.validate import validate
 from evaluator.cli import flags
+from evaluator.cli.admitted import gather
+from evaluator.cli.admitted import show as show_admissions
 from evaluator.cli.console import emit, err, out
 from evaluator.cli.noun import Noun
 from evaluator.cli.starter import being_prepared, prepare_starter
@@ -23,13 +25,15 @@ from sandbox.job import Limits
 from tasks import bug, starter
 from tasks import mine as mining
 from tasks.cache import cache_root
-from tasks.errors import InfraError, InputError
+from tasks.errors import InputError
 from tasks.facts import quarantine_of, test_files
 from tasks.load import load
 from tasks.mirror import Mirrors
 from tasks.printable import printable
 from tasks.select import select
 from tasks.task import Task
+
+Repeats = Annotated[int, typer.Option("--runs", min=1, help="With the reference fix, and as many without.")]
 
 app = typer.Typer(
     cls=Noun,
@@ -159,7 +163,7 @@ def validate_tasks(
     filter: flags.Filter = None,
     limit: flags.Limit = None,
     skip_invalid: flags.SkipInvalid = False,
-    runs: Annotated[int, typer.Option(min=1, help="With the reference fix, and as many without.")] = 3,
+    runs: Repeats = 3,
     sandbox: flags.Sandbox = "auto",
     repo_url: flags.RepoUrl = REPO_URL,
     timeout: flags.Timeout = 1800,
@@ -175,40 +179,67 @@ def validate_tasks(
     assay tasks validate
     assay tasks validate -d verified --filter requests --runs 10 --json > requests.json
     """
-    prepare_starter(dataset)
-    tasks = select(
-        load(dataset, split=split, skip_invalid=skip_invalid),
-        instances=instance, pattern=filter, limit=limit,
-    ).tasks  # fmt: skip
-    if problems := unsupported(tasks):
-        raise InputError("these tasks cannot be run here:\n" + "\n".join(problems), "Leave them out.")
+    tasks = _chosen(dataset, split, skip_invalid, instance, filter, limit)
     workshop = Workshop(choose(sandbox), Mirrors(url_template=repo_url))
     limits = Limits(wall_s=timeout, memory_mb=memory)
-    table = Table("instance", "twins", "flaky", "failing", "passing", "seconds", "MiB", "remark", box=None)
-    found: list[Admission] = []
-    lost: list[str] = []
-    for task, seen in validate(tasks, workshop, runs=runs, limits=limits, workers=workers or CORES):
-        err().print(Text(f"{len(found) + len(lost) + 1}/{len(tasks)} {task.instance_id}"))
-        if isinstance(seen, Admission):
-            found.append(seen)
-        else:
-            lost.append(f"{task.instance_id}: {seen.message}")
-    for each in sorted(found, key=lambda each: each.instance_id):
-        counts = (str(len(ids)) for ids in (each.flaky, each.failing, each.passing))
-        needs = f"{each.wall_s:.0f}", str(each.memory_mb)
-        cells = (each.instance_id, str(each.twins), *counts, *needs, each.quarantine)
-        table.add_row(*(Text(line(cell)) for cell in cells))
+    found = validate(tasks, workshop, runs=runs, limits=limits, workers=workers or CORES)
+    seen, lost = gather(found, len(tasks))
     if as_json:
-        emit([each.model_dump(mode="json") | {"outcomes": each.outcomes} for each in found])
+        emit([each.model_dump(mode="json") | {"outcomes": each.outcomes} for _, each in seen])
     else:
-        out().print(table)
-        for each in found:
-            for name, (with_fix, without) in each.outcomes.items():
-                if name in {*each.flaky, *each.failing}:
-                    text = f"{each.instance_id}  fixed {with_fix}  unfixed {without}  {name}"
-                    out().print(Text(printable(text)))
+        show_admissions([each for _, each in seen])
     if lost:
-        raise InfraError("these tasks were lost to the machine:\n" + "\n".join(lost), "Run it again.")
+        raise lost
+
+
+@app.command()
+def lock(
+    output: Annotated[Path, typer.Option("-o", "--output", help="File for the set, as JSONL.")],
+    dataset: flags.Dataset = "starter",
+    split: flags.Split = "test",
+    instance: flags.Instance = [],  # noqa: B006 - typer wants a list
+    filter: flags.Filter = None,
+    limit: flags.Limit = None,
+    skip_invalid: flags.SkipInvalid = False,
+    runs: Repeats = 10,
+    sandbox: flags.Sandbox = "auto",
+    repo_url: flags.RepoUrl = REPO_URL,
+    timeout: flags.Timeout = 1800,
+    memory: flags.Memory = 4096,
+    workers: flags.Workers = None,
+) -> None:
+    """Freeze a set: validated, without the ids that flicker here, unfit tasks quarantined by name.
+
+    What is written is a dataset; runs over it carry its digest.
+
+    \b
+    assay tasks lock -o starter.jsonl
+    assay run -d starter.jsonl --solver gold
+    """
+    tasks = _chosen(dataset, split, skip_invalid, instance, filter, limit)
+    workshop = Workshop(choose(sandbox), Mirrors(url_template=repo_url))
+    limits = Limits(wall_s=timeout, memory_mb=memory)
+    found = validate(tasks, workshop, runs=runs, limits=limits, workers=workers or CORES)
+    seen, lost = gather(found, len(tasks))
+    if lost:
+        raise lost
+    write(output, [locked(task, admission) for task, admission in seen])
+    frozen = load(str(output))
+    out().print(Text(f"{len(frozen)} tasks in {printable(str(output))}, digest {frozen.digest[:12]}"))
+
+
+def _chosen(
+    dataset: str, split: str, skip_invalid: bool, instances: list[str], pattern: str | None, limit: int | None
+) -> tuple[Task, ...]:
+    """The tasks that were asked for, all of which can be run here."""
+    prepare_starter(dataset)
+    loaded = load(dataset, split=split, skip_invalid=skip_invalid)
+    tasks = select(loaded, instances=instances, pattern=pattern, limit=limit).tasks
+    if problems := unsupported(tasks):
+        raise InputError(
+            "these tasks cannot be run here:\n" + "\n".join(problems), "Leave them out with -i or --filter."
+        )
+    return tasks
 
 
 def _row(task: Task) -> dict[str, Any]:

@@ -6,12 +6,14 @@ import pytest
 import toy_project as toy
 
 from evaluator.admission.findings import Admission, Sight, admission
+from evaluator.admission.lock import locked, write
 from evaluator.admission.validate import validate
 from evaluator.twins.grade import TwinGrade
 from evaluator.workshop import Workshop
 from sandbox.bubblewrap import Bubblewrap
 from sandbox.job import Execution, Job, Limits, Prepared
 from tasks.errors import InfraError, SandboxUnavailable
+from tasks.load import load
 from tasks.task import Task
 
 LIMITS = Limits(wall_s=60, memory_mb=1024)
@@ -96,3 +98,20 @@ def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     done = sandbox.runs
     assert found() == seen
     assert sandbox.runs == done
+
+
+def test_a_locked_set_holds_what_can_be_relied_on(tmp_path: Path) -> None:
+    """It is a dataset like any other, with another digest than the set it was made of."""
+    keep, flicker = toy.TASK.pass_to_pass
+    bare = [sight(*toy.TASK.fail_to_pass)] * 2
+    seen = admission(DRAFT, toy.TASK.fail_to_pass, [sight(), sight(flicker)], bare)
+    other = toy.task(instance_id="toy__calc-2")
+    unfit = admission(DRAFT, other.fail_to_pass, [sight(keep)], bare)
+    file = tmp_path / "locked.jsonl"
+    write(file, [locked(toy.TASK, seen), locked(other, unfit)])
+    first, second = load(str(file))
+    assert (first.fail_to_pass, first.pass_to_pass) == (toy.TASK.fail_to_pass, (keep,))
+    assert first.digest != toy.TASK.digest
+    assert second.quarantine == unfit.quarantine
+    assert second.pass_to_pass == other.pass_to_pass
+    assert [path.name for path in tmp_path.iterdir()] == ["locked.jsonl"]
