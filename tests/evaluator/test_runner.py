@@ -93,6 +93,46 @@ def test_a_broken_module_is_reported(run: Run) -> None:
     assert (session.collected, session.status, status) == ((), 2, 2)
 
 
+def test_beacons_tell_how_bodies_end(run: Run) -> None:
+    """A second witness of tests that are surely what they look like; of others it says nothing."""
+    session, _, _ = run(
+        "import functools, pytest, unittest\n"
+        "def test_ok():\n    'text'\n"
+        "def test_bad(): raise KeyError\n"
+        "@pytest.mark.parametrize('x', [1, 2])\n"
+        "def test_each(x):\n    global y\n    y = x\n"
+        "def wrapped(test):\n    return functools.wraps(test)(lambda: None)\n"
+        "@wrapped\n"
+        "def test_wrapped(): assert 0\n"
+        "def test_twice(): assert 0\n"
+        "def test_twice(): pass\n"
+        "class TestOld(unittest.TestCase):\n    def test_in(self): self.assertTrue(1)\n"
+    )
+    calls = [report for report in session.reports if report.when == "call"]
+    told = {report.node_id.partition("::")[2]: report.body for report in calls}
+    assert told == {
+        "test_ok": "",
+        "test_bad": "KeyError",
+        "test_each[1]": "",
+        "test_each[2]": "",
+        "test_wrapped": None,
+        "test_twice": None,
+        "TestOld::test_in": "",
+    }
+    (source,) = session.sources
+    watched = {name.partition("[")[0] for name, body in told.items() if body is not None}
+    assert set(source.tests) == {f"test_it.py::{name}" for name in watched}
+
+
+def test_a_conftest_among_the_files_is_compiled_before_the_session_begins(tmp_path: Path) -> None:
+    """It is a file of the test patch like others."""
+    (tmp_path / "conftest.py").write_text("import pytest\n")
+    (tmp_path / "test_it.py").write_text("def test_ok(): pass\n")
+    session, status, _ = run_here(Plan((), ("conftest.py", "test_it.py")), tmp_path)
+    assert (session.gap, status, session.start is None) == ("", 0, False)
+    assert [source.file for source in session.sources] == ["conftest.py", "test_it.py"]
+
+
 def test_the_session_says_what_ran_it(run: Run) -> None:
     """Version, files and plugins of the runner are evidence too."""
     session, _, _ = run("def test_ok(): pass\n")
