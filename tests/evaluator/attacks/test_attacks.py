@@ -77,7 +77,7 @@ def test_what_knows_the_answers_passes(bubblewrap: Workshop, attack: Attack) -> 
     assert judged(bubblewrap, attack).reason in attack.reasons | TWIN
 
 
-def test_the_same_comes_of_it_twenty_times(bubblewrap: Workshop) -> None:
+def test_the_same_comes_of_it_each_time(bubblewrap: Workshop) -> None:
     """The canaries are others each time; the verdict is not."""
     gold = {grade(project.TASK, project.TASK.patch, workshop=bubblewrap).reason for _ in range(5)}
     assert gold == {"resolved"}
