@@ -74,6 +74,8 @@ def install_lines(environment: Environment) -> list[str]:
 def install_line(command: str, environment: Environment) -> str:
     """The editable install that has the effect of `command`; other commands as they are."""
     words = shlex.split(command)
+    if "develop" in words and not is_legacy(environment):
+        return in_place(environment)
     if "setup.py" in words:
         return "" if "build" in words else editable(".", environment)
     if "pip" in words and "install" in words:
@@ -90,10 +92,15 @@ def editable(target: str, environment: Environment, isolated: bool = True) -> st
     if is_legacy(environment):
         return legacy
     install = f"{uv_install()} {flags}{'' if isolated else '--no-build-isolation '}-e {shlex.quote(target)}"
+    return f"{constrained_first(install)} || {{ {in_place(environment)}; }}"
+
+
+def in_place(environment: Environment) -> str:
+    """The editable install of old: it puts the repository itself on the path, which some tests look at."""
+    flags = "--no-deps " if environment.frozen else ""
     develop = f"{ENV}/bin/python setup.py develop {flags}"
     without_script = f"{ENV}/bin/python -c 'import setuptools; setuptools.setup()' develop {flags}"
-    in_place = f"if [ -f setup.py ]; then {develop}; else {without_script}; fi"
-    return f"{constrained_first(install)} || {{ {in_place}; }}"
+    return f"if [ -f setup.py ]; then {develop}; else {without_script}; fi"
 
 
 def collect_tests() -> str:

@@ -26,6 +26,12 @@ def test_every_install_is_in_place(command):
     assert line.startswith("uv pip install --python /opt/env/bin/python --no-deps -e . ")
 
 
+def test_an_install_of_the_repository_itself_is_one():
+    """Some projects look for themselves on the path, where newer ways put a finder of modules only."""
+    (line,) = installing("python setup.py develop")
+    assert line.startswith("if [ -f setup.py ]; then /opt/env/bin/python setup.py develop --no-deps ")
+
+
 def test_extras_are_kept():
     """Extras are part of what is installed, also where they are quoted."""
     (line,) = installing('pip install -e ".[dev,test]"', frozen=False)
@@ -41,8 +47,8 @@ def test_a_wish_for_no_build_isolation_is_kept():
 
 def test_other_commands_are_left_alone():
     """What is no install of the repository runs as it is."""
-    assert installing("make develop && echo 'a; b'") == ["make develop && echo 'a; b'"]
-    assert installing("make develop && pip install wheel") == ["make develop", "pip install wheel"]
+    assert installing("make world && echo 'a; b'") == ["make world && echo 'a; b'"]
+    assert installing("make world && pip install wheel") == ["make world", "pip install wheel"]
 
 
 def test_nothing_to_install_is_nothing():
