@@ -141,9 +141,9 @@ def _places(function: TestFunction) -> Iterator[Place]:
         pending: list[tuple[ast.stmt, bool]] = [(top, always)]
         while pending:
             statement, unconditional = pending.pop()
-            if isinstance(statement, ast.If) and _mentions(statement.test, parameters):
-                continue  # taken by some rows only: an edit there contradicts some ids and not others
             yield Place(statement, top, unconditional)
+            if isinstance(statement, ast.If) and _mentions(statement.test, parameters):
+                continue  # taken by some rows only: an edit inside contradicts some ids and not others
             inside = unconditional and _is_transparent(statement)
             pending += [(child, inside) for child in reversed(list(_statements(statement)))]
         # Whatever comes after a return may not be reached by a test that passes.

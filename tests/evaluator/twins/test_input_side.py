@@ -99,14 +99,14 @@ def test_a_branch_that_some_rows_take_is_left_alone() -> None:
 
         @pytest.mark.parametrize("name", ["a", "b"])
         def test_it(name):
+            given = g()
             if name == "a":
                 assert f(name) == 1
             else:
                 assert f(name) == 2
     """
-    assert not [
-        twin for twin in offer(code, "test_it[a]", "test_it[b]") if twin.class_ is not OperatorClass.ALW
-    ]
+    twins = offer(code, "test_it[a]", "test_it[b]")
+    assert [(twin.operator, twin.site.line) for twin in twins] == [(Operator.APPEND, 9)]
 
 
 def test_the_opposite_boolean_is_a_last_resort() -> None:
