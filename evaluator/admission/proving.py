@@ -26,7 +26,7 @@ from tasks.cache import cache_root, publish
 from tasks.digest import digest
 from tasks.errors import InfraError
 
-TWINS_VERSION = 2
+TWINS_VERSION = 3
 """Raised when the same task could get other twins."""
 ROUNDS = 6
 """Tries for each function."""
