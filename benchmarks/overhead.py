@@ -4,8 +4,8 @@
     python benchmarks/overhead.py -d verified -i psf__requests-6028 --sandbox bubblewrap
 
 For each backend two things are timed in turn, in one run, on the same prepared environment and the same
-files (the tests and, with `--patch gold`, the reference fix): `bare`, the test command alone, timed by a clock
-beside it once all is set up; and `grade`, the whole evaluation as a user waits for it, from patch text to
+files (the tests and, with `--patch gold`, the reference fix): `bare`, the test command alone, timed by a
+clock beside it once all is set up; and `grade`, the whole evaluation as a user waits for it, from patch to
 verdict. Machines are noisy: read medians, and compare only figures of one run.
 """
 
